@@ -1,0 +1,15 @@
+/** @type {import("jest").Config} */
+const shared = {
+  testEnvironment: "node",
+  extensionsToTreatAsEsm: [".ts"],
+  transform: { "\\.ts$": "<rootDir>/tests/support/stripTypes.mjs" },
+  modulePathIgnorePatterns: ["<rootDir>/.work/"],
+};
+
+export default {
+  projects: [
+    { ...shared, displayName: "unit", testMatch: ["<rootDir>/tests/{stacks,components,scripts}/**/*.test.ts"] },
+    { ...shared, displayName: "plugins", testMatch: ["<rootDir>/tests/plugins/**/*.test.ts"] },
+    { ...shared, displayName: "engine", testMatch: ["<rootDir>/tests/engine/**/*.test.ts"] },
+  ],
+};

@@ -1,0 +1,40 @@
+import { parseArgs } from "node:util";
+import { ensureTools } from "./toolchain/ensure.ts";
+import { listTools } from "./toolchain/list.ts";
+import { prune } from "./toolchain/prune.ts";
+import { startTools } from "./toolchain/toolchain.ts";
+import { toolNamed, tools } from "./toolchain/tools.ts";
+import { Failure, main } from "./workspace/fail.ts";
+import { cacheFolder } from "./workspace/paths.ts";
+
+const help = `npm run toolchain -- [options] [tool ...]
+
+Builds tools from their Go modules into ${cacheFolder}: the named ones, or all that 'npm start' needs
+where the Pulumi CLI and its plugins cannot be had the ordinary way.
+
+  --list    show each tool: its version, where it came from, its size
+  --prune   remove what no checkout uses, and the caches that only building needs
+  --help    this text
+
+SLUICE_CACHE names another folder for the cache.
+Tools: ${tools.map((tool) => tool.name).join(", ")}.`;
+
+await main(async () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { list: { type: "boolean" }, prune: { type: "boolean" }, help: { type: "boolean" } },
+  });
+  if (values.help) {
+    console.log(help);
+  } else if (values.list) {
+    console.log(await listTools());
+  } else if (values.prune) {
+    console.log(await prune());
+  } else {
+    const unknown = positionals.filter((name) => !tools.some((tool) => tool.name === name));
+    if (unknown.length > 0) throw new Failure(`no tool is called ${unknown.join(", ")}. See --help.`);
+    await ensureTools(positionals.length === 0 ? startTools() : positionals.map(toolNamed));
+    console.log("sluice: the tools are ready; --list shows them");
+  }
+  return 0;
+});

@@ -1,0 +1,121 @@
+// A built tool in the cache: tools/<name>/<key>/ with its programs and entry.json, which says what they must look like.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { cacheFolder } from "../workspace/paths.ts";
+import { toolKey } from "./goModule.ts";
+import { cliTools, type Tool } from "./tools.ts";
+
+interface FileRecord {
+  readonly sha256: string;
+  /** Size and times as they were when the file was last found to be right. */
+  readonly seen: string;
+}
+
+export interface Entry {
+  readonly tool: string;
+  readonly version: string;
+  readonly key: string;
+  /** The Go release that built it. */
+  readonly go: string;
+  readonly builtAt: string;
+  readonly seconds: number;
+  readonly bytes: number;
+  readonly files: Readonly<Record<string, FileRecord>>;
+}
+
+export type EntryState =
+  | { readonly state: "good"; readonly entry: Entry }
+  | { readonly state: "absent" }
+  | { readonly state: "damaged"; readonly what: string };
+
+/** Where a tool's programs lie. */
+export function entryFolder(tool: Tool): string {
+  return join(cacheFolder, "tools", tool.name, toolKey(tool));
+}
+
+/** Where the CLI and what the engine looks for beside it lie together. */
+export function cliFolder(): string {
+  return join(cacheFolder, "cli", cliTools.map((tool) => toolKey(tool)).join("-"));
+}
+
+/** The path of one of a tool's programs. */
+export function programPath(tool: Tool, command: string = tool.commands[0]): string {
+  return join(entryFolder(tool), command);
+}
+
+/**
+ * Looks whether an entry is there and whole. Files that were not touched since they were last hashed are taken as
+ * good: hashing half a gigabyte at every start would cost a second. A file cannot be changed without its ctime changing.
+ */
+export async function inspectEntry(folder: string): Promise<EntryState> {
+  let entry: Entry;
+  try {
+    entry = JSON.parse(await readFile(join(folder, "entry.json"), "utf8"));
+  } catch (error) {
+    if (isMissing(error)) return { state: "absent" };
+    return { state: "damaged", what: `entry.json: ${(error as Error).message}` };
+  }
+  let touched = false;
+  const files: Record<string, FileRecord> = {};
+  for (const [name, record] of Object.entries(entry.files)) {
+    const path = join(folder, name);
+    const seen = await fingerprint(path);
+    if (seen === undefined) return { state: "damaged", what: `${name} is missing` };
+    files[name] = { sha256: record.sha256, seen };
+    if (seen === record.seen) continue;
+    if ((await sha256(path)) !== record.sha256) return { state: "damaged", what: `${name} is not what was built` };
+    touched = true;
+  }
+  if (touched) await writeEntry(folder, { ...entry, files });
+  return { state: "good", entry };
+}
+
+/** Records what the files of a folder look like. */
+export async function recordFiles(folder: string, names: readonly string[]): Promise<Record<string, FileRecord>> {
+  const files: Record<string, FileRecord> = {};
+  for (const name of names) {
+    const path = join(folder, name);
+    files[name] = { sha256: await sha256(path), seen: (await fingerprint(path)) ?? "" };
+  }
+  return files;
+}
+
+/** Writes entry.json whole or not at all. */
+export async function writeEntry(folder: string, entry: Entry): Promise<void> {
+  const temporary = join(folder, `entry.json.${process.pid}`);
+  await writeFile(temporary, `${JSON.stringify(entry, null, 2)}\n`);
+  await rename(temporary, join(folder, "entry.json"));
+}
+
+/** Puts a finished folder in its place in one step. Where another run was quicker, its result is kept. */
+export async function publish(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await rm(from, { recursive: true, force: true });
+  }
+}
+
+async function fingerprint(path: string): Promise<string | undefined> {
+  try {
+    const { size, mtimeMs, ctimeMs } = await stat(path);
+    return `${size} ${mtimeMs} ${ctimeMs}`;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function sha256(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}

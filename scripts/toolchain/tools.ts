@@ -1,0 +1,166 @@
+// What is built from Go modules, from which package, and how. Versions stand in toolchain/<module>/go.mod alone.
+
+/** A file of a Go module that is changed before it is compiled. */
+export interface Edit {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** Why the module does not serve as it is. */
+  readonly why: string;
+}
+
+/** What a folder below toolchain/ needs before `go build`. */
+export interface ModulePreparation {
+  /** Modules that go.mod replaces by `./patched/<last element>`: copied from the module cache and edited. */
+  readonly patched?: readonly { readonly module: string; readonly edits: readonly Edit[] }[];
+  /** Files that a main package embeds, copied out of a module. */
+  readonly copied?: readonly {
+    readonly module: string;
+    readonly from: string;
+    readonly files: readonly string[];
+    readonly to: string;
+  }[];
+}
+
+export interface Tool {
+  readonly name: string;
+  /** What it is for, in a few words. */
+  readonly purpose: string;
+  /** Folder below toolchain/. */
+  readonly module: string;
+  /** The main package. */
+  readonly package: string;
+  /** The Go module whose version is the tool's; `npm:<package>` where the module has none but that of a commit. */
+  readonly versionOf: string;
+  /** Names that it is started by; the first is the file, the others are links to it. */
+  readonly commands: readonly [string, ...string[]];
+  /** Variables to set to the tool's version, with or without the leading v. */
+  readonly versionVariables?: Readonly<Record<string, "v1.2.3" | "1.2.3" | "1" | "2">>;
+  /** Scripts that lie in a module and belong beside the program. */
+  readonly scripts?: { readonly module: string; readonly files: readonly string[] };
+  /** Seconds on two idle cores with empty caches, in the order of this list: what a person is told to expect. */
+  readonly seconds: number;
+  /** GiB that its module and build caches take, in the order of this list. */
+  readonly gigabytes: number;
+}
+
+/** A resource plugin: what the engine asks for, and the tool that can stand in for it. */
+export interface Plugin {
+  readonly name: string;
+  /** The npm package whose version the engine asks for. */
+  readonly npm: string;
+  readonly tool: string;
+}
+
+export const preparations: Readonly<Record<string, ModulePreparation>> = {
+  pulumi: {
+    patched: [
+      {
+        module: "github.com/siderolabs/terraform-provider-talos",
+        edits: [
+          {
+            file: "pkg/talos/util.go",
+            find: "\t\tgenerate.WithPersist(true),\n",
+            replace: "",
+            why: "Machinery 1.13 dropped the option, which had been without effect; later provider versions, which dropped it too, cannot be had.",
+          },
+        ],
+      },
+    ],
+  },
+  kubernetes: {
+    copied: [
+      {
+        module: "github.com/pulumi/pulumi-kubernetes/provider/v4",
+        from: "cmd/pulumi-resource-kubernetes",
+        files: ["schema.json", "terraform-mapping.json"],
+        to: "embedded",
+      },
+    ],
+  },
+};
+
+/** In the order they are built: what shares most with the next comes first. */
+export const tools: readonly Tool[] = [
+  {
+    name: "pulumi",
+    purpose: "the Pulumi CLI and engine",
+    module: "pulumi",
+    package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+    versionOf: "github.com/pulumi/pulumi/pkg/v3",
+    commands: ["pulumi"],
+    versionVariables: { "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": "v1.2.3" },
+    scripts: {
+      module: "github.com/pulumi/pulumi/sdk/v3",
+      files: ["nodejs/dist/pulumi-resource-pulumi-nodejs"],
+    },
+    seconds: 300,
+    gigabytes: 5,
+  },
+  {
+    name: "plugins",
+    purpose: "the plugins talos, hcloud and proxmoxve",
+    module: "pulumi",
+    package: "./plugins",
+    versionOf: "github.com/pulumi/pulumi-terraform-bridge/v3",
+    commands: [
+      "sluice-plugins",
+      "pulumi-resource-talos",
+      "pulumi-resource-hcloud",
+      "pulumi-resource-proxmoxve",
+      "talos-sdk",
+    ],
+    seconds: 150,
+    gigabytes: 3,
+  },
+  {
+    name: "kubernetes",
+    purpose: "the plugin kubernetes",
+    module: "kubernetes",
+    package: ".",
+    versionOf: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
+    commands: ["pulumi-resource-kubernetes"],
+    versionVariables: { "main.version": "1.2.3" },
+    seconds: 400,
+    gigabytes: 4,
+  },
+  {
+    name: "language-host",
+    purpose: "runs the program on Node",
+    module: "nodejs",
+    package: "github.com/pulumi/pulumi/sdk/nodejs/cmd/pulumi-language-nodejs/v3",
+    versionOf: "github.com/pulumi/pulumi/sdk/v3",
+    commands: ["pulumi-language-nodejs"],
+    seconds: 40,
+    gigabytes: 1,
+  },
+  {
+    name: "command",
+    purpose: "the plugin command",
+    module: "command",
+    package: "github.com/pulumi/pulumi-command/provider/cmd/pulumi-resource-command",
+    versionOf: "npm:@pulumi/command",
+    commands: ["pulumi-resource-command"],
+    versionVariables: { "github.com/pulumi/pulumi-command/provider/pkg/version.Version": "1.2.3" },
+    seconds: 40,
+    gigabytes: 1,
+  },
+];
+
+export const plugins: readonly Plugin[] = [
+  { name: "talos", npm: "@pulumiverse/talos", tool: "plugins" },
+  { name: "hcloud", npm: "@pulumi/hcloud", tool: "plugins" },
+  { name: "proxmoxve", npm: "@muhlba91/pulumi-proxmoxve", tool: "plugins" },
+  { name: "kubernetes", npm: "@pulumi/kubernetes", tool: "kubernetes" },
+  { name: "command", npm: "@pulumi/command", tool: "command" },
+];
+
+/** What makes up the CLI where it is built. */
+export const cliTools: readonly Tool[] = ["pulumi", "language-host"].map(toolNamed);
+
+/** The tool of that name. */
+export function toolNamed(name: string): Tool {
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (tool === undefined) throw new Error(`no tool is called ${name}`);
+  return tool;
+}
