@@ -1,0 +1,15 @@
+export { GetExtensionsVersionsArgs, GetExtensionsVersionsResult, GetExtensionsVersionsOutputArgs } from "./getExtensionsVersions";
+export declare const getExtensionsVersions: typeof import("./getExtensionsVersions").getExtensionsVersions;
+export declare const getExtensionsVersionsOutput: typeof import("./getExtensionsVersions").getExtensionsVersionsOutput;
+export { GetOverlaysVersionsArgs, GetOverlaysVersionsResult, GetOverlaysVersionsOutputArgs } from "./getOverlaysVersions";
+export declare const getOverlaysVersions: typeof import("./getOverlaysVersions").getOverlaysVersions;
+export declare const getOverlaysVersionsOutput: typeof import("./getOverlaysVersions").getOverlaysVersionsOutput;
+export { GetUrlsArgs, GetUrlsResult, GetUrlsOutputArgs } from "./getUrls";
+export declare const getUrls: typeof import("./getUrls").getUrls;
+export declare const getUrlsOutput: typeof import("./getUrls").getUrlsOutput;
+export { GetVersionsArgs, GetVersionsResult, GetVersionsOutputArgs } from "./getVersions";
+export declare const getVersions: typeof import("./getVersions").getVersions;
+export declare const getVersionsOutput: typeof import("./getVersions").getVersionsOutput;
+export { SchematicArgs, SchematicState } from "./schematic";
+export type Schematic = import("./schematic").Schematic;
+export declare const Schematic: typeof import("./schematic").Schematic;

@@ -1,0 +1,15 @@
+export { BootstrapArgs, BootstrapState } from "./bootstrap";
+export type Bootstrap = import("./bootstrap").Bootstrap;
+export declare const Bootstrap: typeof import("./bootstrap").Bootstrap;
+export { ConfigurationApplyArgs, ConfigurationApplyState } from "./configurationApply";
+export type ConfigurationApply = import("./configurationApply").ConfigurationApply;
+export declare const ConfigurationApply: typeof import("./configurationApply").ConfigurationApply;
+export { GetConfigurationArgs, GetConfigurationResult, GetConfigurationOutputArgs } from "./getConfiguration";
+export declare const getConfiguration: typeof import("./getConfiguration").getConfiguration;
+export declare const getConfigurationOutput: typeof import("./getConfiguration").getConfigurationOutput;
+export { GetDisksArgs, GetDisksResult, GetDisksOutputArgs } from "./getDisks";
+export declare const getDisks: typeof import("./getDisks").getDisks;
+export declare const getDisksOutput: typeof import("./getDisks").getDisksOutput;
+export { SecretsArgs, SecretsState } from "./secrets";
+export type Secrets = import("./secrets").Secrets;
+export declare const Secrets: typeof import("./secrets").Secrets;
