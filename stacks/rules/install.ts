@@ -1,0 +1,45 @@
+import { isAtLeast } from "../../components/talos/versions.ts";
+import type { Fault } from "../fault.ts";
+import { rule } from "./rule.ts";
+
+/** One way of saying which disk: Talos would let the selector win without a word. */
+export const installDisk = rule(["install", "nodes"], function* ({ install, nodes }) {
+  const entries = [
+    { path: "install", entry: install },
+    ...nodes.map((node, index) => ({ path: `nodes[${index}].install`, entry: node.install })),
+  ];
+  for (const { path, entry } of entries) {
+    if (entry?.disk !== undefined && entry.diskSelector !== undefined) {
+      yield {
+        path,
+        message: `has disk '${entry.disk}' and diskSelector: keep one, the selector where device names may change`,
+      };
+    }
+  }
+});
+
+/** S2.3: Talos refuses the two together, but only on the node and only at install. */
+export const kernelArguments = rule(["install", "image", "talosVersion"], function* (config): Iterable<Fault> {
+  const { install, talosVersion } = config;
+  const byDefault = isAtLeast(talosVersion, 12);
+  if (install.grubUseUKICmdline === true && !byDefault) {
+    yield {
+      path: "install.grubUseUKICmdline",
+      message: `Talos ${talosVersion} does not know it: leave it out, or use Talos 1.12 or later`,
+    };
+  }
+  if (install.extraKernelArgs.length === 0) return;
+  const remedy = `move them to image.kernelArgs: ${install.extraKernelArgs.join(" ")}`;
+  if (install.grubUseUKICmdline ?? byDefault) {
+    const state = install.grubUseUKICmdline === undefined ? `on, the default from Talos 1.12` : "on";
+    yield {
+      path: "install.extraKernelArgs",
+      message: `Talos refuses them while install.grubUseUKICmdline is ${state}: ${remedy}`,
+    };
+  } else if (config.image.secureBoot) {
+    yield {
+      path: "install.extraKernelArgs",
+      message: `with image.secureBoot the signed image brings the whole command line and they have no effect: ${remedy}`,
+    };
+  }
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { parseClusterConfig } from "../../stacks/config.ts";
+import { readClusterConfigFile } from "../../stacks/configFile.ts";
+import { rawConfig } from "../support/rawConfig.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const environments = readdirSync(root).filter((file) => /^Pulumi\..+\.yaml$/.test(file));
+
+const good = `config:
+  hcloud:token: { secure: v1:abc }
+  sluice:clusterName: 0815
+  sluice:platform: existing
+  sluice:talosVersion: 1.12.6
+  sluice:kubernetesVersion: 1.35.4
+  sluice:nodes: [{ name: cp-1, role: controlplane, address: 10.0.0.11 }]
+  sluice:network: { nodeCidr: 10.0.0.0/24 }
+`;
+
+function file(text: string, name = "Pulumi.test.yaml"): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe("an environment's file", () => {
+  test.each(environments)("U2 is good as it is delivered: %s", (name) => {
+    expect(readClusterConfigFile(join(root, name)).hidden).toEqual([]);
+  });
+
+  test.each(["home", "cloud"] as const)("U2 says offline what it says to the engine: %s", (base) => {
+    const { config } = readClusterConfigFile(join(root, `Pulumi.${base}.yaml`));
+    expect(config).toEqual(parseClusterConfig(rawConfig(base)));
+  });
+
+  test("U2 keeps what looks like a number a text, and a provider's own keys to itself", () => {
+    const { config, hidden } = readClusterConfigFile(file(good));
+    expect([config.clusterName, hidden]).toEqual(["0815", []]);
+  });
+
+  test("U2 has the defaults of the Pulumi.yaml beside it", () => {
+    const project = file(
+      "config:\n  protect: { type: boolean, default: true }\n  platform: { type: string }\n",
+      "Pulumi.yaml",
+    );
+    const { config } = readClusterConfigFile(file(good));
+    rmSync(project);
+    expect(config.protect).toBe(true);
+  });
+
+  test.each([
+    ["as a whole", "  sluice:secretPatches: { secure: v1:abc }\n"],
+    ["in parts", "  sluice:secretPatches: [{ name: a, patch: { machine: { token: { secure: v1:abc } } } }]\n"],
+  ])("U2 is read without the secret patches, and says so, where they are encrypted %s", (_, secretPatches) => {
+    const { config, hidden } = readClusterConfigFile(file(good + secretPatches));
+    expect([config.secretPatches, hidden]).toEqual([[], ["secretPatches"]]);
+  });
+});
+
+describe("an environment's file is refused", () => {
+  const refused = (path: string) => expect(() => readClusterConfigFile(path));
+
+  test("with the environments there are, where it is not there", () => {
+    refused(join(root, "Pulumi.prod.yaml")).toThrow(
+      `${join(root, "Pulumi.prod.yaml")} does not exist; there are the environments cloud, dev, home`,
+    );
+    refused(join(folder, "none", "Pulumi.prod.yaml")).toThrow("does not exist; there is no environment beside it");
+  });
+
+  test("with line and column, where it is no YAML", () => {
+    const path = file("config:\n  sluice:clusterName: home\n  sluice:nodes: [\n  sluice:platform: existing\n");
+    refused(path).toThrow(
+      `${path}:4:3: Flow sequence in block collection must be sufficiently indented and end with a ]`,
+    );
+  });
+
+  test("without repeating a text of the file, where it is no YAML", () => {
+    refused(file(`${good}  sluice:secretPatches: "a" hunter2\n`)).toThrow(/^(?!.*hunter2).*Pulumi\.test\.yaml:9:/s);
+  });
+
+  test("where it has no config", () => {
+    const path = file("encryptionsalt: v1:abc\n");
+    refused(path).toThrow(
+      `${path} has no 'config:' block: the environment's keys belong there, as in 'sluice:clusterName: home'`,
+    );
+  });
+
+  test("where a key has no project before it", () => {
+    const path = file("config:\n  clusterName: home\n");
+    refused(path).toThrow(`${path}: the key 'clusterName' must be written 'sluice:clusterName'`);
+  });
+
+  test("where a secret patch is in plain text, without showing it", () => {
+    const patches = "  sluice:secretPatches: [{ name: hunter2, patch: { machine: { token: hunter2 } } }]\n";
+    refused(file(good + patches)).toThrow(/^(?!.*hunter2).* 2 faults:\n {2}secretPatches: is in plain text/s);
+  });
+
+  test("where a key that does not stay secret is encrypted", () => {
+    refused(file(good.replace("0815", "{ secure: v1:abc }"))).toThrow(
+      [
+        "The configuration has 1 fault:",
+        "  clusterName: is encrypted, but it would not stay secret: set it in plain text, or move the secret part to secretPatches",
+      ].join("\n"),
+    );
+  });
+});
