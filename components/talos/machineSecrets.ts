@@ -1,0 +1,52 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as talos from "@pulumiverse/talos";
+import { talosContract } from "./versions.ts";
+
+export interface MachineSecretsArgs {
+  /** Name of the cluster, as the talosconfig calls it. */
+  readonly clusterName: string;
+  /** Talos release that the cluster begins with. */
+  readonly talosVersion: string;
+  /** Addresses that a Talos client connects to: control planes, never the VIP, which is gone when it is needed most. */
+  readonly endpoints: readonly string[];
+  /** Addresses of all nodes. */
+  readonly nodes: readonly string[];
+}
+
+/** The identity of the cluster: its authorities, keys and tokens, and the client configuration made from them. */
+export class MachineSecrets extends pulumi.ComponentResource {
+  /** What machine configs are generated from. Secret. */
+  readonly machineSecrets: talos.machine.Secrets["machineSecrets"];
+  /** What `talosctl` needs. Secret. */
+  readonly talosconfig: pulumi.Output<string>;
+
+  constructor(name: string, args: MachineSecretsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("sluice:talos:MachineSecrets", name, {}, opts);
+
+    const secrets = new talos.machine.Secrets(
+      name,
+      { talosVersion: talosContract(args.talosVersion) },
+      {
+        parent: this,
+        // The version only shapes new secrets. Lowering it would replace them, and with them every node's identity.
+        ignoreChanges: ["talosVersion"],
+        // The schema marks single keys inside; the whole is meant.
+        additionalSecretOutputs: ["machineSecrets", "clientConfiguration"],
+      },
+    );
+
+    this.machineSecrets = secrets.machineSecrets;
+    this.talosconfig = pulumi.secret(
+      talos.client.getConfigurationOutput(
+        {
+          clusterName: args.clusterName,
+          clientConfiguration: secrets.clientConfiguration,
+          endpoints: [...args.endpoints],
+          nodes: [...args.nodes],
+        },
+        { parent: this },
+      ).talosConfig,
+    );
+    this.registerOutputs({ talosconfig: this.talosconfig });
+  }
+}

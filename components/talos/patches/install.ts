@@ -1,0 +1,43 @@
+import { installerImage, talosPlatform } from "../../images/installer.ts";
+import { schematicId } from "../../images/schematic.ts";
+import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
+import { isAtLeast } from "../versions.ts";
+
+export function installPatches(input: MachineConfigInput, node: MachineNode): readonly ConfigPatch[] {
+  const { install, image, talosVersion } = input;
+  if (install.grubUseUKICmdline === true && !isAtLeast(talosVersion, 12)) {
+    throw new Error(
+      `install.grubUseUKICmdline: Talos ${talosVersion} does not have it: leave it out, or use 1.12 or later`,
+    );
+  }
+  return [
+    {
+      machine: {
+        install: {
+          ...disk(input, node),
+          image: installerImage({
+            factory: image.factory,
+            platform: talosPlatform(input.platform, input.network.addressing),
+            secureBoot: image.secureBoot,
+            // META contents are for the first boot: an upgrade keeps what the node has, so all nodes share one installer.
+            schematicId: schematicId({ extensions: image.extensions, kernelArgs: image.kernelArgs }),
+            talosVersion,
+          }),
+          wipe: install.wipe,
+          ...(install.extraKernelArgs.length > 0 && { extraKernelArgs: install.extraKernelArgs }),
+          ...(install.grubUseUKICmdline !== undefined &&
+            isAtLeast(talosVersion, 12) && { grubUseUKICmdline: install.grubUseUKICmdline }),
+        },
+      },
+    },
+  ];
+}
+
+/** The node's own choice, whichever of the two it is, comes before the cluster's. */
+function disk({ install }: MachineConfigInput, node: MachineNode): ConfigPatch {
+  const choice = node.install?.disk !== undefined || node.install?.diskSelector !== undefined ? node.install : install;
+  return choice.diskSelector === undefined
+    ? { disk: choice.disk ?? "/dev/sda" }
+    : // The generator names a disk; left beside the selector it would say what is not so.
+      { disk: { $patch: "delete" }, diskSelector: choice.diskSelector };
+}

@@ -1,0 +1,10 @@
+import { deployCluster } from "./stacks/cluster.ts";
+import { loadClusterConfig } from "./stacks/config.ts";
+
+const cluster = deployCluster(loadClusterConfig());
+
+export const endpoint = cluster.endpoint;
+export const schematicId = cluster.schematicId;
+export const nodes = cluster.nodes;
+export const talosconfig = cluster.talosconfig;
+export const machineConfigurations = cluster.machineConfigurations;
