@@ -6,7 +6,7 @@ import { workFolder } from "../workspace/paths.ts";
 import { ensureTools } from "./ensure.ts";
 import { cliFolder, entryFolder, programPath, publish } from "./entry.ts";
 import { downloadPlugins, findPulumi, hasPlugin, ordinaryHome, pluginFolder } from "./official.ts";
-import { cliTools, plugins, type Tool, toolNamed } from "./tools.ts";
+import { cliTools, pluginNamed, plugins, type Tool, toolNamed } from "./tools.ts";
 
 export interface Toolchain {
   /** The CLI to call. */
@@ -42,6 +42,15 @@ export async function prepareToolchain(): Promise<Toolchain> {
   await ensureTools(pluginTools());
   await linkPlugins();
   return { pulumi, environment: { ...base, PULUMI_HOME: ownHome }, origin: { cli, plugins: "built" } };
+}
+
+/** The Talos plugin alone, for what needs no engine. */
+export async function talosPlugin(): Promise<string> {
+  const plugin = pluginNamed("talos");
+  const program = `pulumi-resource-${plugin.name}`;
+  if (await hasPlugin(ordinaryHome(), plugin)) return join(await pluginFolder(ordinaryHome(), plugin), program);
+  await ensureTools([toolNamed(plugin.tool)]);
+  return programPath(toolNamed(plugin.tool), program);
 }
 
 /** The tools that stand in for the official plugins. */

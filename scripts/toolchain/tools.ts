@@ -164,3 +164,10 @@ export function toolNamed(name: string): Tool {
   if (tool === undefined) throw new Error(`no tool is called ${name}`);
   return tool;
 }
+
+/** The plugin of that name. */
+export function pluginNamed(name: string): Plugin {
+  const plugin = plugins.find((candidate) => candidate.name === name);
+  if (plugin === undefined) throw new Error(`no plugin is called ${name}`);
+  return plugin;
+}

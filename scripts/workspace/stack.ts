@@ -37,12 +37,7 @@ export async function backendEnvironment(toolchain: Toolchain): Promise<NodeJS.P
 
 /** Makes an environment's stack ready for use. */
 export async function prepareStack(toolchain: Toolchain, name: string): Promise<Stack> {
-  const settings = join(root, `Pulumi.${name}.yaml`);
-  if (!existsSync(settings)) {
-    throw new Failure(
-      `there is no environment '${name}': Pulumi.${name}.yaml is missing. There are: ${(await environments()).join(", ")}.`,
-    );
-  }
+  const settings = await settingsFile(name);
   const environment = await backendEnvironment(toolchain);
   if (process.env.PULUMI_BACKEND_URL) return { name, environment, options: ["--stack", name], local: undefined };
 
@@ -61,6 +56,14 @@ export async function prepareStack(toolchain: Toolchain, name: string): Promise<
     options: ["--stack", name, ...(own ? [] : ["--config-file", join(settingsFolder, `Pulumi.${name}.yaml`)])],
     local: { state: stateFolder, passphrase: passphraseFile },
   };
+}
+
+/** The file that an environment is described in, or an error that says which there are. */
+export async function settingsFile(name: string): Promise<string> {
+  const file = join(root, `Pulumi.${name}.yaml`);
+  if (existsSync(file)) return file;
+  const there = (await environments()).join(", ");
+  throw new Failure(`there is no environment '${name}': Pulumi.${name}.yaml is missing. There are: ${there}.`);
 }
 
 /** The environments that have a settings file. */
