@@ -14,8 +14,8 @@ export async function stageModule(tool: Tool, folder: string, onOutput: (text: s
   }
   const { patched = [], copied = [] } = preparations[tool.module] ?? {};
   const source = (module: string) => moduleSource(folder, module, onOutput);
-  for (const { module, edits } of patched) {
-    const copy = join(folder, "patched", basename(module));
+  for (const { module, folder: name, edits } of patched) {
+    const copy = join(folder, "patched", name);
     await cp(await source(module), copy, { recursive: true });
     for (const edit of edits) await applyEdit(copy, edit);
   }
@@ -44,11 +44,16 @@ export async function moduleSource(folder: string, module: string, onOutput: (te
 async function applyEdit(folder: string, edit: Edit): Promise<void> {
   const path = join(folder, edit.file);
   const text = await readFile(path, "utf8");
-  if (text.split(edit.find).length !== 2) {
-    throw new Failure(`${edit.file} of ${basename(folder)} has changed: '${edit.find.trim()}' must stand in it once`);
+  const pattern = new RegExp(edit.find, "gm");
+  const times = text.match(pattern)?.length ?? 0;
+  if (times !== edit.times) {
+    throw new Failure(
+      `${edit.file} of ${basename(folder)} has changed: ${edit.find} matches ${times} times, not ${edit.times}. ` +
+        "See scripts/toolchain/tools.ts for what is edited and why.",
+    );
   }
   await makeWritable(path);
-  await writeFile(path, text.replace(edit.find, edit.replace));
+  await writeFile(path, text.replace(pattern, edit.replace));
 }
 
 /** The module cache is read-only, and so are copies of it. */

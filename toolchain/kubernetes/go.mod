@@ -228,3 +228,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+replace github.com/pulumi/pulumi-kubernetes/sdk/v4 => ./patched/pulumi-kubernetes-sdk

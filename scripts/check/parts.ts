@@ -1,0 +1,82 @@
+// The parts of the whole check, in the order they run: what is quick and fails often comes first.
+import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensureTools } from "../toolchain/ensure.ts";
+import { programPath } from "../toolchain/entry.ts";
+import { prepareToolchain } from "../toolchain/toolchain.ts";
+import { toolNamed } from "../toolchain/tools.ts";
+import { root } from "../workspace/paths.ts";
+import { run, runAttached } from "../workspace/run.ts";
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+export interface Part {
+  readonly name: string;
+  readonly what: string;
+  run(): Promise<Counts>;
+}
+
+export const parts: readonly Part[] = [
+  { name: "types", what: "the TypeScript compiler", run: () => program("tsc", ["-p", "."]) },
+  { name: "lint", what: "lint, format and imports of TypeScript", run: () => program("biome", ["ci", "."]) },
+  { name: "gofmt", what: "format of Go", run: formatOfGo },
+  { name: "workflows", what: "the GitHub workflows", run: workflows },
+  { name: "unit", what: "unit and property tests", run: () => tests("unit") },
+  { name: "sdk", what: "sdks/talos is what the plugin's schema gives", run: () => command("sdk", "--check") },
+  { name: "plugins", what: "plugins against SDKs, rendered machine configs", run: () => tests("plugins") },
+  { name: "engine", what: "the program on the real engine", run: engine },
+];
+
+async function program(name: string, args: readonly string[]): Promise<Counts> {
+  return counted((await runAttached(name, args, { cwd: root })) === 0);
+}
+
+function command(name: string, ...args: string[]): Promise<Counts> {
+  return program(process.execPath, [join(root, "scripts", `${name}.ts`), ...args]);
+}
+
+async function formatOfGo(): Promise<Counts> {
+  const files = await Array.fromAsync(glob("{toolchain,lab}/**/*.go", { cwd: root }));
+  const formatted = await run("gofmt", ["-l", ...files], { cwd: root });
+  if (formatted.stdout !== "") console.log(`not formatted with gofmt:\n${formatted.stdout}`);
+  return counted(formatted.code === 0 && formatted.stdout === "");
+}
+
+async function workflows(): Promise<Counts> {
+  const tool = toolNamed("actionlint");
+  await ensureTools([tool]);
+  // Without shellcheck and pyflakes, which a machine may or may not have: the same verdict everywhere.
+  return program(programPath(tool), ["-shellcheck=", "-pyflakes="]);
+}
+
+async function engine(): Promise<Counts> {
+  await prepareToolchain();
+  return tests("engine");
+}
+
+/** Runs a Jest project and counts its tests; a suite that does not load counts as one that failed. */
+async function tests(project: string): Promise<Counts> {
+  const folder = await mkdtemp(join(tmpdir(), "sluice-check-"));
+  const report = join(folder, "report.json");
+  try {
+    await runAttached("jest", ["--selectProjects", project, "--json", "--outputFile", report, "--silent=false"], {
+      cwd: root,
+      env: { ...process.env, NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" },
+    });
+    const result = JSON.parse(await readFile(report, "utf8"));
+    return {
+      passed: result.numPassedTests,
+      failed: result.numFailedTests + result.numRuntimeErrorTestSuites + (result.numTotalTests === 0 ? 1 : 0),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function counted(good: boolean): Counts {
+  return good ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}

@@ -1,0 +1,110 @@
+// Command controlplane is a whole Kubernetes control plane in one file: etcd,
+// kube-apiserver, kube-controller-manager and kube-scheduler, with kwok for the
+// nodes and kubectl. One binary because they share most of their code: together
+// they are a third of their size apart, and share its pages in memory as well.
+//
+// It runs the program it is called as, through a link or a chosen argv[0]; under
+// any other name the first argument says which one:
+//
+//	controlplane kube-apiserver --etcd-servers=...
+//
+// Every program is the published one: only main, a few lines each, is ours.
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	_ "time/tzdata" // CronJob time zones, as in the published mains
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	"k8s.io/component-base/cli"
+	"k8s.io/component-base/logs"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+	kubectl "k8s.io/kubectl/pkg/cmd"
+	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kwokconfig "sigs.k8s.io/kwok/pkg/config"
+	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
+	kwoklog "sigs.k8s.io/kwok/pkg/log"
+	"sigs.k8s.io/kwok/pkg/utils/signals"
+)
+
+// Each program builds its command only when it is chosen: their constructors
+// register flags and feature gates in the same process-wide tables.
+var programs = map[string]func(){
+	"etcd":                    func() { etcdmain.Main(os.Args) },
+	"kube-apiserver":          func() { runComponent(apiserver.NewAPIServerCommand()) },
+	"kube-controller-manager": func() { runComponent(controllermanager.NewControllerManagerCommand()) },
+	"kube-scheduler":          func() { runComponent(scheduler.NewSchedulerCommand()) },
+	"kubectl":                 runKubectl,
+	"kwok":                    runKwok,
+}
+
+func main() {
+	if run, ok := programs[filepath.Base(os.Args[0])]; ok {
+		run()
+		return
+	}
+	if len(os.Args) > 1 {
+		if run, ok := programs[os.Args[1]]; ok {
+			os.Args = os.Args[1:] // the programs read os.Args themselves
+			run()
+			return
+		}
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(programs)), ", ")
+	fmt.Fprintf(os.Stderr, "usage: %s PROGRAM [FLAGS], where PROGRAM is one of: %s\n", os.Args[0], names)
+	os.Exit(2)
+}
+
+func runComponent(command *cobra.Command) {
+	os.Exit(cli.Run(command))
+}
+
+func runKubectl() {
+	dropComponentFlags()
+	// Flags are parsed later, but building the command already logs.
+	_, _ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
+	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
+		kubectlutil.CheckErr(err)
+	}
+}
+
+func runKwok() {
+	dropComponentFlags()
+	global := pflag.NewFlagSet("global", pflag.ContinueOnError)
+	global.ParseErrorsAllowlist.UnknownFlags = true
+	global.Usage = func() {}
+
+	ctx, logger := kwoklog.InitFlags(signals.SetupSignalContext(), global)
+	ctx, err := kwokconfig.InitFlags(ctx, global)
+	if err != nil {
+		logger.Error("Init config flags", "err", err)
+		os.Exit(1)
+	}
+	command := kwok.NewCommand(ctx)
+	command.PersistentFlags().AddFlagSet(global)
+	if err := command.ExecuteContext(ctx); err != nil {
+		logger.Error("Execute exit", "err", err)
+		os.Exit(1)
+	}
+}
+
+// The control plane's packages put a --version of their own on the global flag
+// set as soon as they are imported, and cobra gives every command what it finds
+// there. kwok would refuse every command line, because its --version has another
+// type, and kubectl would list a flag that it does not have.
+func dropComponentFlags() {
+	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ExitOnError)
+}
