@@ -8,7 +8,7 @@ import { type GoCall, go, goFetching, goVersion, shellLine } from "./go.ts";
 import { toolKey, toolVersion } from "./goModule.ts";
 import type { Progress } from "./progress.ts";
 import { moduleSource, removeStage, stageModule } from "./stage.ts";
-import type { Tool } from "./tools.ts";
+import type { Tool } from "./tool.ts";
 
 const tailLines = 30;
 

@@ -8,7 +8,8 @@ import { entryFolder, inspectEntry } from "./entry.ts";
 import { toolKey, toolVersion } from "./goModule.ts";
 import { withLock } from "./lock.ts";
 import { duration, type Screen, startProgress } from "./progress.ts";
-import { type Tool, tools } from "./tools.ts";
+import type { Tool } from "./tool.ts";
+import { tools } from "./tools.ts";
 import { registerCheckout } from "./users.ts";
 
 const screen: Screen = {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { cacheFolder } from "../workspace/paths.ts";
 import { toolKey } from "./goModule.ts";
-import { cliTools, type Tool } from "./tools.ts";
+import type { Tool } from "./tool.ts";
+import { cliTools } from "./tools.ts";
 
 interface FileRecord {
   readonly sha256: string;

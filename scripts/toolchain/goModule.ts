@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { root } from "../workspace/paths.ts";
-import { preparations, type Tool } from "./tools.ts";
+import { preparations } from "./engineTools.ts";
+import type { Tool } from "./tool.ts";
 
 /** Raise it when the way of building changes what comes out. */
 const builderRevision = 1;

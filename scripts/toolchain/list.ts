@@ -53,6 +53,8 @@ async function standIn(plugin: string): Promise<string> {
       return `Terraform provider hcloud ${await version("pulumi", "github.com/hetznercloud/terraform-provider-hcloud")}`;
     case "proxmoxve":
       return `Terraform provider proxmox ${await version("pulumi", "github.com/bpg/terraform-provider-proxmox")}`;
+    case "kubernetes":
+      return "the official plugin's own source, without the typed Go SDK";
     default:
       return "the official plugin's own source";
   }

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import semver from "semver";
 import { root } from "../workspace/paths.ts";
 import { run } from "../workspace/run.ts";
-import { type Plugin, plugins } from "./tools.ts";
+import type { Plugin } from "./tool.ts";
+import { plugins } from "./tools.ts";
 
 /** What a CLI from PATH must be: the first that runs @pulumi/pulumi 3.259 programs as tested, and no next major. */
 const fittingCli = ">=3.220.0 <4.0.0";

@@ -2,9 +2,10 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Failure } from "../workspace/fail.ts";
+import { preparations } from "./engineTools.ts";
 import { goFetching } from "./go.ts";
 import { moduleFiles, moduleFolder, requiredVersion } from "./goModule.ts";
-import { type Edit, preparations, type Tool } from "./tools.ts";
+import type { Edit, Tool } from "./tool.ts";
 
 /** Makes the copy anew and returns its folder. */
 export async function stageModule(tool: Tool, folder: string, onOutput: (text: string) => void): Promise<string> {

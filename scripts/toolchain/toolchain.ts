@@ -6,7 +6,8 @@ import { workFolder } from "../workspace/paths.ts";
 import { ensureTools } from "./ensure.ts";
 import { cliFolder, entryFolder, programPath, publish } from "./entry.ts";
 import { downloadPlugins, findPulumi, hasPlugin, ordinaryHome, pluginFolder } from "./official.ts";
-import { cliTools, pluginNamed, plugins, type Tool, toolNamed } from "./tools.ts";
+import type { Tool } from "./tool.ts";
+import { cliTools, pluginNamed, plugins, toolNamed } from "./tools.ts";
 
 export interface Toolchain {
   /** The CLI to call. */

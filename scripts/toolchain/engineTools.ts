@@ -1,0 +1,118 @@
+// The Pulumi CLI and its plugins, and what has to be done to their modules first.
+import type { ModulePreparation, Tool } from "./tool.ts";
+
+export const preparations: Readonly<Record<string, ModulePreparation>> = {
+  pulumi: {
+    patched: [
+      {
+        module: "github.com/siderolabs/terraform-provider-talos",
+        folder: "terraform-provider-talos",
+        edits: [
+          // Machinery 1.13 dropped the option, which had been without effect. Later releases of the provider dropped
+          // it too, but cannot be had from the module proxy.
+          { file: "pkg/talos/util.go", find: /^\t\tgenerate\.WithPersist\(true\),\n/.source, times: 1, replace: "" },
+        ],
+      },
+    ],
+  },
+  kubernetes: {
+    patched: [
+      {
+        module: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
+        folder: "pulumi-kubernetes-sdk",
+        // The plugin registers each object of a manifest as a typed resource of the Go SDK, and reads none of the
+        // typed outputs. Registered as what it uses for custom resources, with the same type token, they are the same
+        // to the engine, and 50 packages need not be compiled: half the plugin's build time and size.
+        edits: [
+          {
+            file: "go/kubernetes/yaml/v2/kinds.go",
+            find: /var res \w+\.\w+$/.source,
+            times: 168,
+            replace: "var res apiextensions.CustomResource",
+          },
+          {
+            file: "go/kubernetes/yaml/v2/kinds.go",
+            find: /^\t\w+ "github\.com\/pulumi\/pulumi-kubernetes\/sdk\/v4\/go\/kubernetes\/[\w/]+"\n/.source,
+            times: 63,
+            replace: "",
+          },
+        ],
+      },
+    ],
+    copied: [
+      {
+        module: "github.com/pulumi/pulumi-kubernetes/provider/v4",
+        from: "cmd/pulumi-resource-kubernetes",
+        files: ["schema.json", "terraform-mapping.json"],
+        to: "embedded",
+      },
+    ],
+  },
+};
+
+/** In the order they are built: what shares most with the next comes first. */
+export const engineTools: readonly Tool[] = [
+  {
+    name: "pulumi",
+    purpose: "the Pulumi CLI and engine",
+    module: "pulumi",
+    package: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+    versionOf: "github.com/pulumi/pulumi/pkg/v3",
+    commands: ["pulumi"],
+    versionVariables: { "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": "v1.2.3" },
+    scripts: {
+      module: "github.com/pulumi/pulumi/sdk/v3",
+      files: ["nodejs/dist/pulumi-resource-pulumi-nodejs"],
+    },
+    seconds: 300,
+    gigabytes: 5,
+  },
+  {
+    name: "plugins",
+    purpose: "the plugins talos, hcloud and proxmoxve",
+    module: "pulumi",
+    package: "./plugins",
+    versionOf: "github.com/pulumi/pulumi-terraform-bridge/v3",
+    commands: [
+      "sluice-plugins",
+      "pulumi-resource-talos",
+      "pulumi-resource-hcloud",
+      "pulumi-resource-proxmoxve",
+      "talos-sdk",
+    ],
+    seconds: 150,
+    gigabytes: 3,
+  },
+  {
+    name: "kubernetes",
+    purpose: "the plugin kubernetes",
+    module: "kubernetes",
+    package: ".",
+    versionOf: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
+    commands: ["pulumi-resource-kubernetes"],
+    versionVariables: { "main.version": "1.2.3" },
+    seconds: 400,
+    gigabytes: 4,
+  },
+  {
+    name: "language-host",
+    purpose: "runs the program on Node",
+    module: "nodejs",
+    package: "github.com/pulumi/pulumi/sdk/nodejs/cmd/pulumi-language-nodejs/v3",
+    versionOf: "github.com/pulumi/pulumi/sdk/v3",
+    commands: ["pulumi-language-nodejs"],
+    seconds: 40,
+    gigabytes: 1,
+  },
+  {
+    name: "command",
+    purpose: "the plugin command",
+    module: "command",
+    package: "github.com/pulumi/pulumi-command/provider/cmd/pulumi-resource-command",
+    versionOf: "npm:@pulumi/command",
+    commands: ["pulumi-resource-command"],
+    versionVariables: { "github.com/pulumi/pulumi-command/provider/pkg/version.Version": "1.2.3" },
+    seconds: 40,
+    gigabytes: 1,
+  },
+];

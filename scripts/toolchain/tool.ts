@@ -1,0 +1,54 @@
+// How a tool that is built from Go modules is described.
+
+/** A change to a file of a Go module before it is compiled. */
+export interface Edit {
+  readonly file: string;
+  /** A regular expression, in multi-line mode. */
+  readonly find: string;
+  /** How often it must match: a module that has changed is noticed. */
+  readonly times: number;
+  readonly replace: string;
+}
+
+/** What a folder below toolchain/ needs before `go build`. */
+export interface ModulePreparation {
+  /** Modules that go.mod replaces by `./patched/<folder>`: copied from the module cache and edited. */
+  readonly patched?: readonly { readonly module: string; readonly folder: string; readonly edits: readonly Edit[] }[];
+  /** Files that a main package embeds, copied out of a module. */
+  readonly copied?: readonly {
+    readonly module: string;
+    readonly from: string;
+    readonly files: readonly string[];
+    readonly to: string;
+  }[];
+}
+
+export interface Tool {
+  readonly name: string;
+  /** What it is for, in a few words. */
+  readonly purpose: string;
+  /** Folder below toolchain/. */
+  readonly module: string;
+  /** The main package. */
+  readonly package: string;
+  /** The Go module whose version is the tool's; `npm:<package>` where the module has none but that of a commit. */
+  readonly versionOf: string;
+  /** Names that it is started by; the first is the file, the others are links to it. */
+  readonly commands: readonly [string, ...string[]];
+  /** Variables to set to the tool's version, with or without the leading v. */
+  readonly versionVariables?: Readonly<Record<string, "v1.2.3" | "1.2.3" | "1" | "2">>;
+  /** Scripts that lie in a module and belong beside the program. */
+  readonly scripts?: { readonly module: string; readonly files: readonly string[] };
+  /** Seconds on two idle cores with empty caches, in the order of this list: what a person is told to expect. */
+  readonly seconds: number;
+  /** GiB that its module and build caches take, in the order of this list. */
+  readonly gigabytes: number;
+}
+
+/** A resource plugin: what the engine asks for, and the tool that can stand in for it. */
+export interface Plugin {
+  readonly name: string;
+  /** The npm package whose version the engine asks for. */
+  readonly npm: string;
+  readonly tool: string;
+}
