@@ -18,6 +18,20 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
   kubernetes: {
     patched: [
       {
+        module: "github.com/pulumi/pulumi-kubernetes/provider/v4",
+        folder: "pulumi-kubernetes-provider",
+        edits: [
+          // With the Kubernetes libraries of the other modules, so that they compile once, comes the library's next
+          // major version; what is used of it is the same.
+          {
+            file: "pkg/await/await.go",
+            find: /structured-merge-diff\/v4\/fieldpath/.source,
+            times: 1,
+            replace: "structured-merge-diff/v6/fieldpath",
+          },
+        ],
+      },
+      {
         module: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
         folder: "pulumi-kubernetes-sdk",
         // The plugin registers each object of a manifest as a typed resource of the Go SDK, and reads none of the
