@@ -1,0 +1,25 @@
+/** Variables whose values are secrets, or, as a backend's address with a password, may hold one. */
+const secretName = /TOKEN|SECRET|PASSPHRASE|PASSWORD|ACCESS_KEY|BACKEND_URL/;
+
+/** Below this length a replacement would rather destroy the text than hide anything. */
+const shortest = 4;
+
+/**
+ * Replaces the values of secret environment variables. The engine masks what the program marks as secret; this is for
+ * what a tool says in an error. GitHub masks its logs likewise, but neither comments nor issues.
+ */
+export function maskSecrets(text: string, environment: NodeJS.ProcessEnv = process.env): string {
+  const values = Object.entries(environment)
+    .filter(([name]) => secretName.test(name))
+    .flatMap(([, value = ""]) => [value, passwordOf(value), ...value.split("\n")])
+    .map((value) => value.trim())
+    .filter((value) => value.length >= shortest);
+  // The longest first: one may be a part of another.
+  return [...new Set(values)]
+    .sort((a, b) => b.length - a.length)
+    .reduce((masked, value) => masked.replaceAll(value, "[masked]"), text);
+}
+
+function passwordOf(value: string): string {
+  return URL.canParse(value) ? decodeURIComponent(new URL(value).password) : "";
+}
