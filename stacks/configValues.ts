@@ -2,7 +2,7 @@
 import { parse } from "yaml";
 import type { Fault } from "./fault.ts";
 import { secretKeys } from "./schema.ts";
-import { isOptional, isText } from "./schemaWalk.ts";
+import { hasDefault, isText } from "./schemaWalk.ts";
 
 /** The project's name in Pulumi.yaml: every key of ours stands behind it, as in `sluice:nodes`. */
 export const projectName = "sluice";
@@ -43,9 +43,12 @@ function structured(value: unknown): unknown {
   return value;
 }
 
-/** Pulumi demands a default of every key that may be left out, so in Pulumi.yaml the keys without one default to an empty value. */
+/**
+ * Of a key that Pulumi.yaml declares without a default, the engine itself says that it is missing, and none of the other
+ * faults is found. So every key has a default there, and where the schema has none, an empty value says absent.
+ */
 function isAbsent(key: unknown, value: unknown): boolean {
-  return value === null || (isOptional(String(key)) && isEmpty(value));
+  return value === null || (!hasDefault(String(key)) && isEmpty(value));
 }
 
 function isEmpty(value: unknown): boolean {

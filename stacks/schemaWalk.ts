@@ -16,9 +16,10 @@ export function isText(key: string): boolean {
   return value === undefined || value instanceof z.ZodString || value instanceof z.ZodEnum;
 }
 
-/** Whether a top-level key may be absent without a default taking its place. */
-export function isOptional(key: string): boolean {
-  return below(clusterConfigSchema, key) instanceof z.ZodOptional;
+/** Whether a default takes the place of a top-level key that is absent. */
+export function hasDefault(key: string): boolean {
+  const schema = below(clusterConfigSchema, key);
+  return schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
 }
 
 function below(schema: z.core.$ZodType | undefined, key: PropertyKey): z.core.$ZodType | undefined {

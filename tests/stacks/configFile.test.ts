@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
@@ -10,7 +10,8 @@ const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const environments = readdirSync(root).filter((file) => /^Pulumi\..+\.yaml$/.test(file));
+// By name: a person's own environments lie beside them.
+const environments = ["Pulumi.cloud.yaml", "Pulumi.dev.yaml", "Pulumi.home.yaml"];
 
 const good = `config:
   hcloud:token: { secure: v1:abc }
@@ -66,8 +67,10 @@ describe("an environment's file is refused", () => {
   const refused = (path: string) => expect(() => readClusterConfigFile(path));
 
   test("with the environments there are, where it is not there", () => {
-    refused(join(root, "Pulumi.prod.yaml")).toThrow(
-      `${join(root, "Pulumi.prod.yaml")} does not exist; there are the environments cloud, dev, home`,
+    file(good, "Pulumi.other.yaml");
+    file(good);
+    refused(join(folder, "Pulumi.prod.yaml")).toThrow(
+      `${join(folder, "Pulumi.prod.yaml")} does not exist; there are the environments other, test`,
     );
     refused(join(folder, "none", "Pulumi.prod.yaml")).toThrow("does not exist; there is no environment beside it");
   });
