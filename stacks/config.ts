@@ -4,12 +4,12 @@ import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
 import { decodeConfigValues, projectName, secrecyFaults } from "./configValues.ts";
 import { ConfigError, type Fault } from "./fault.ts";
 import { addressesInside, sharedAddresses } from "./rules/addresses.ts";
-import { nameservers, staticAddressing, vlanTrunk } from "./rules/addressing.ts";
+import { nameservers, nicMacs, staticAddressing, vlanTrunk } from "./rules/addressing.ts";
 import { endpointKnown } from "./rules/endpoint.ts";
 import { networkZone, privateNetwork, routerAddress, serverArchitecture, withoutLayer2 } from "./rules/hetzner.ts";
 import { doubledImageEntries } from "./rules/image.ts";
 import { installDisk, kernelArguments } from "./rules/install.ts";
-import { certSANs, featureGates, hostResolver } from "./rules/machineFeatures.ts";
+import { certSANs, featureGates, hostResolver, kernelLogs } from "./rules/machineFeatures.ts";
 import { machineNames, nodeIdentity, unicastMacs } from "./rules/nodeIdentity.ts";
 import { labelSpelling, workerLabels } from "./rules/nodeLabels.ts";
 import { patchContent } from "./rules/patchContent.ts";
@@ -37,6 +37,7 @@ const rules = [
   nameservers,
   nodeIdentity,
   unicastMacs,
+  nicMacs,
   machineNames,
   labelSpelling,
   workerLabels,
@@ -56,6 +57,7 @@ const rules = [
   featureGates,
   hostResolver,
   certSANs,
+  kernelLogs,
   schedulable,
   patchConditions,
   patchNodes,

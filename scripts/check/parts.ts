@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureTools } from "../toolchain/ensure.ts";
 import { programPath } from "../toolchain/entry.ts";
-import { prepareToolchain } from "../toolchain/toolchain.ts";
-import { toolNamed } from "../toolchain/tools.ts";
+import { pluginTools, prepareToolchain } from "../toolchain/toolchain.ts";
+import { toolNamed, tools } from "../toolchain/tools.ts";
 import { root } from "../workspace/paths.ts";
 import { run, runAttached } from "../workspace/run.ts";
 
@@ -27,7 +27,7 @@ export const parts: readonly Part[] = [
   { name: "workflows", what: "the GitHub workflows", run: workflows },
   { name: "unit", what: "unit and property tests", run: () => tests("unit") },
   { name: "sdk", what: "sdks/talos is what the plugin's schema gives", run: () => command("sdk", "--check") },
-  { name: "plugins", what: "plugins against SDKs, rendered machine configs", run: () => tests("plugins") },
+  { name: "plugins", what: "plugins against SDKs, rendered machine configs", run: plugins },
   { name: "engine", what: "the program on the real engine", run: engine },
 ];
 
@@ -51,6 +51,12 @@ async function workflows(): Promise<Counts> {
   await ensureTools([tool]);
   // Without shellcheck and pyflakes, which a machine may or may not have: the same verdict everywhere.
   return program(programPath(tool), ["-shellcheck=", "-pyflakes="]);
+}
+
+async function plugins(): Promise<Counts> {
+  // Here, where a build shows its progress and has all the time it takes.
+  await ensureTools([...pluginTools(), ...tools.filter(({ module }) => module === "configcheck")]);
+  return tests("plugins");
 }
 
 async function engine(): Promise<Counts> {

@@ -32,7 +32,16 @@ export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
   // Lists what will have to be compiled, and fetches every module on the way.
   const list: GoCall = {
     cwd: folder,
-    args: ["list", "-deps", "-ldflags", linkFlags(tool), "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", tool.package],
+    args: [
+      "list",
+      ...moduleFlags(tool),
+      "-deps",
+      "-ldflags",
+      linkFlags(tool),
+      "-f",
+      "{{if .Stale}}{{.ImportPath}}{{end}}",
+      tool.package,
+    ],
   };
   const listed = await goFetching(list, (text) => {
     if (text.includes("go: downloading")) log(text);
@@ -43,7 +52,16 @@ export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
   progress.doing("");
   const build: GoCall = {
     cwd: folder,
-    args: ["build", "-v", "-ldflags", linkFlags(tool), "-o", join(output, tool.commands[0]), tool.package],
+    args: [
+      "build",
+      ...moduleFlags(tool),
+      "-v",
+      "-ldflags",
+      linkFlags(tool),
+      "-o",
+      join(output, tool.commands[0]),
+      tool.package,
+    ],
   };
   let done = 0;
   const built = await go(build, (text) => {
@@ -80,6 +98,10 @@ export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
   await mkdir(join(cacheFolder, "tools", tool.name), { recursive: true });
   await publish(output, entryFolder(tool));
   await removeStage(stage);
+}
+
+function moduleFlags({ moduleFile }: Tool): string[] {
+  return moduleFile === undefined ? [] : [`-modfile=${moduleFile}`];
 }
 
 /** Symbols and debug data are left out: they double the size and nobody debugs these. */

@@ -32,7 +32,7 @@ export function toolVersion(tool: Tool): string {
     const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     return dependencies[tool.versionOf.slice("npm:".length)];
   }
-  return requiredVersion(readFileSync(join(moduleFolder(tool), "go.mod"), "utf8"), tool.versionOf);
+  return requiredVersion(readFileSync(join(moduleFolder(tool), tool.moduleFile ?? "go.mod"), "utf8"), tool.versionOf);
 }
 
 /**
@@ -53,7 +53,7 @@ export function toolKey(tool: Tool, platform = `${process.platform}-${process.ar
 /** What of a module folder is compiled; tests and notes are not. */
 export function moduleFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.go$|^go\.(mod|sum)$/.test(entry.name) && !entry.name.endsWith("_test.go"))
+    .filter((entry) => entry.isFile() && /\.(go|mod|sum)$/.test(entry.name) && !entry.name.endsWith("_test.go"))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .filter((file) => !file.startsWith("patched/"))
     .sort();

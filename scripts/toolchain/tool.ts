@@ -29,6 +29,8 @@ export interface Tool {
   readonly purpose: string;
   /** Folder below toolchain/. */
   readonly module: string;
+  /** The module file, where the folder has one for every version of something. Default: go.mod. */
+  readonly moduleFile?: string;
   /** The main package. */
   readonly package: string;
   /** The Go module whose version is the tool's; `npm:<package>` where the module has none but that of a commit. */

@@ -15,6 +15,22 @@ const checkTools: readonly Tool[] = [
     seconds: 10,
     gigabytes: 1,
   },
+  ...[
+    { minor: "1.11", moduleFile: "v1.11.mod", seconds: 40 },
+    { minor: "1.12", moduleFile: "v1.12.mod", seconds: 25 },
+    { minor: "1.13", moduleFile: "go.mod", seconds: 25 },
+  ].map(
+    ({ minor, ...rest }): Tool => ({
+      name: `configcheck-${minor}`,
+      purpose: `validates machine configs as Talos ${minor} does`,
+      module: "configcheck",
+      package: ".",
+      versionOf: "github.com/siderolabs/talos/pkg/machinery",
+      commands: [`configcheck-${minor}`],
+      gigabytes: 1,
+      ...rest,
+    }),
+  ),
 ];
 
 /** In the order they are built. */

@@ -28,6 +28,24 @@ export const vlanTrunk = rule(["network", "image"], function* ({ network, image 
   }
 });
 
+/** A config names the NIC that it means by its MAC, and machines that are already there have MACs that only their owner knows. */
+export const nicMacs = rule(["platform", "network", "nodes"], function* ({ platform, network, nodes }) {
+  if (platform !== "existing") return;
+  for (const [index, { role, mac }] of nodes.entries()) {
+    const reasons = [
+      network.addressing === "meta" && "network.addressing 'meta'",
+      network.vlan?.mode === "trunk" && "network.vlan.mode 'trunk'",
+      network.vip !== undefined && role === "controlplane" && "network.vip",
+    ].filter((reason) => reason !== false);
+    if (mac === undefined && reasons.length > 0) {
+      yield {
+        path: `nodes[${index}].mac`,
+        message: `is missing: by it the config finds the node's NIC for ${reasons.join(", ")}`,
+      };
+    }
+  }
+});
+
 export const nameservers = rule(["network"], function* ({ network }) {
   for (const [index, address] of network.nameservers.entries()) {
     if (network.nameservers.indexOf(address) < index) {

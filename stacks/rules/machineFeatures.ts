@@ -39,3 +39,32 @@ export const certSANs = rule(["machine"], function* ({ machine: { apiServer } })
     }
   }
 });
+
+const kernelLogArgument = "talos.logging.kernel=";
+
+/**
+ * S2.1: the kernel argument brings the messages from before the config. To a place that the config names too, Talos sends
+ * once, but it compares the texts (KmsgLogConfigController): another spelling would bring every message twice.
+ */
+export const kernelLogs = rule(["machine", "image", "install"], function* ({ machine, image, install }) {
+  const { enabled, kernel } = machine.logShipping;
+  const args = [
+    ...image.kernelArgs.map((arg, index) => ({ path: `image.kernelArgs[${index}]`, arg })),
+    ...install.extraKernelArgs.map((arg, index) => ({ path: `install.extraKernelArgs[${index}]`, arg })),
+  ];
+  for (const { path, arg } of args.filter(({ arg }) => enabled && arg.startsWith(kernelLogArgument))) {
+    const url = arg.slice(kernelLogArgument.length);
+    if (url !== kernel && placeOf(url) === placeOf(kernel)) {
+      yield {
+        path,
+        message: `${url} is machine.logShipping.kernel in other words, and every message would come twice: write ${kernel}`,
+      };
+    }
+  }
+});
+
+function placeOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, host } = new URL(text);
+  return `${protocol}//${host}`.toLowerCase();
+}

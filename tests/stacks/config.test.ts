@@ -108,7 +108,7 @@ describe("a good configuration", () => {
       vlan: { tag: 4094, mode: "access" },
     };
     const nodes = [
-      { name: "cp-1", role: "controlplane", address: "192.168.20.11" },
+      { name: "cp-1", role: "controlplane", address: "192.168.20.11", mac: "02:00:00:00:00:0b" },
       { name: "w-1", role: "worker", address: "192.168.23.21" },
     ];
     const config = parseClusterConfig({ ...rawConfig("existing"), network, nodes });
@@ -130,6 +130,14 @@ describe("a good configuration", () => {
     const old = { talosVersion: "v1.11.2", kubernetesVersion: "1.32.4", install: { extraKernelArgs: ["quiet"] } };
     const config = parseClusterConfig({ ...rawConfig("existing"), ...old });
     expect([config.talosVersion, config.install.extraKernelArgs]).toEqual(["1.11.2", ["quiet"]]);
+  });
+
+  test("S2.1 may have kernel messages sent from the kernel's start on to the place that the config names later", () => {
+    const kernelArgs = ["talos.logging.kernel=udp://127.0.0.1:6050"];
+    const machine = { logShipping: { enabled: true } };
+    expect(parseClusterConfig({ ...rawConfig("existing"), machine, image: { kernelArgs } }).image).toMatchObject({
+      kernelArgs,
+    });
   });
 
   test.each([

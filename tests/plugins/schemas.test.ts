@@ -1,0 +1,51 @@
+// The plugins are built here, the SDKs come from npm. A program that is written for the SDKs has to run on these plugins
+// as on the official ones: for every class and function that the program takes, or is going to take (support/planned.ts),
+// the plugin has the token, and every input and output down to the last nested property is there with the same type, and
+// as optional as the SDK says.
+// Not proven here: that the plugin does with a property what the official one does. The engine and lab tests are for that.
+import { beforeAll, describe, expect, test } from "@jest/globals";
+import { plugins } from "../../scripts/toolchain/tools.ts";
+import { accepted } from "./support/accepted.ts";
+import { type PluginSchema, pluginSchema } from "./support/pluginSchema.ts";
+import { namedMembers, ownFiles, planned, usedMembers } from "./support/programUse.ts";
+import { schemaShape } from "./support/schemaShape.ts";
+import { loadProgram } from "./support/sdk.ts";
+import { sdkShape } from "./support/sdkShape.ts";
+import { differences } from "./support/shape.ts";
+
+/** Where the plugins are not built yet, they are built now. */
+const buildTime = 30 * 60_000;
+
+const program = loadProgram([...ownFiles, planned]);
+const used = usedMembers(program, ownFiles);
+const members = [...new Map([...used, ...namedMembers(program, planned)]).values()];
+const schemas = new Map<string, PluginSchema>();
+
+beforeAll(async () => {
+  for (const { name } of plugins) schemas.set(name, await pluginSchema(name));
+}, buildTime);
+
+test("the program's own use of the SDKs is found", () => {
+  expect([...used.keys()]).toEqual(
+    expect.arrayContaining([
+      "talos:machine/secrets:Secrets",
+      "talos:machine/getConfiguration:getConfiguration",
+      "talos:client/getConfiguration:getConfiguration",
+    ]),
+  );
+});
+
+describe("the built plugin has what the SDK has", () => {
+  test.each(members.map((member) => [member.token, member] as const))("%s", (token, member) => {
+    const schema = schemas.get(member.plugin);
+    const plugin = schema && schemaShape(schema, token);
+    if (plugin === undefined) throw new Error(`the plugin ${member.plugin} does not know ${token}`);
+    const known = accepted.filter((one) => one.token === token).map(({ difference }) => difference);
+    expect(differences(sdkShape(program, member), plugin)).toEqual(known);
+  });
+});
+
+test("every accepted difference is of something that is compared", () => {
+  const compared = members.map(({ token }) => token);
+  expect(accepted.filter(({ token }) => !compared.includes(token))).toEqual([]);
+});
