@@ -1,9 +1,10 @@
 // `npm run preview|up|refresh|destroy -- <environment> [options]`, and any other call of the CLI: `npm run pulumi -- ...`.
-import { prepareToolchain } from "./toolchain/toolchain.ts";
+import { parseArgs } from "node:util";
+import { prepareToolchain, type Toolchain } from "./toolchain/toolchain.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { runAttached } from "./workspace/run.ts";
-import { backendEnvironment, environments, prepareStack } from "./workspace/stack.ts";
+import { backendEnvironment, checkStack, environments, prepareStack } from "./workspace/stack.ts";
 
 const stackCommands = ["preview", "up", "refresh", "destroy"];
 
@@ -11,8 +12,25 @@ await main(async () => {
   const [command = "--help", ...args] = process.argv.slice(2);
   if (stackCommands.includes(command)) return stackCommand(command, args);
   const toolchain = await prepareToolchain();
-  return runAttached(toolchain.pulumi, [command, ...args], { cwd: root, env: await backendEnvironment(toolchain) });
+  if (command === "config") await makeNamedStack(toolchain, args);
+  return runAttached(toolchain.pulumi, [command, ...kept(command, args)], {
+    cwd: root,
+    env: await backendEnvironment(toolchain),
+  });
 });
+
+/** A stack has to be there before it can be configured, and an environment of one's own begins with a file. */
+async function makeNamedStack(toolchain: Toolchain, args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...args], strict: false, options: { stack: { type: "string", short: "s" } } });
+  const name = values.stack;
+  if (typeof name === "string" && (await environments()).includes(name)) await prepareStack(toolchain, name);
+}
+
+/** Removing a stack would take its settings file along, but here that is the environment: only its owner removes it. */
+function kept(command: string, args: readonly string[]): readonly string[] {
+  const removes = command === "stack" && args[0] === "rm";
+  return removes && !args.some((arg) => arg.startsWith("--preserve-config")) ? [...args, "--preserve-config"] : args;
+}
 
 async function stackCommand(command: string, args: readonly string[]): Promise<number> {
   const [name, ...options] = args;
@@ -29,5 +47,13 @@ async function stackCommand(command: string, args: readonly string[]): Promise<n
   }
   const toolchain = await prepareToolchain();
   const stack = await prepareStack(toolchain, name);
-  return runAttached(toolchain.pulumi, [command, ...stack.options, ...options], { cwd: root, env: stack.environment });
+  if (command === "preview" || command === "up") await checkStack(toolchain, stack);
+  const code = await runAttached(toolchain.pulumi, [command, ...stack.options, ...options], {
+    cwd: root,
+    env: stack.environment,
+  });
+  if (command === "destroy" && code === 0) {
+    console.log(`sluice: here that is 'npm run pulumi -- stack rm ${name}'; Pulumi.${name}.yaml stays`);
+  }
+  return code;
 }

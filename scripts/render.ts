@@ -5,6 +5,7 @@ import { redact } from "../components/talos/redact.ts";
 import { readClusterConfigFile } from "../stacks/configFile.ts";
 import { machineConfigInput, machineNodes } from "../stacks/machineConfigInput.ts";
 import { startGenerator } from "./render/generator.ts";
+import { checkPatches } from "./render/patches.ts";
 import { talosPlugin } from "./toolchain/toolchain.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { environments, settingsFile } from "./workspace/stack.ts";
@@ -39,6 +40,7 @@ await main(async () => {
   const cluster = machineConfigInput(config);
   const generator = await startGenerator(await talosPlugin());
   try {
+    await checkPatches(config, generator);
     for (const node of nodes.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
       const text = redact(await generator.generate(machineConfigurationArgs(cluster, node)));
       console.log(`# ${environment}: ${node.name}, ${node.role}, ${node.address}\n${text.trimEnd()}\n`);

@@ -19,12 +19,27 @@ export class NodeMachineConfig extends pulumi.ComponentResource {
   constructor(name: string, args: NodeMachineConfigArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:talos:NodeMachineConfig", name, {}, opts);
 
+    const generatorArgs = machineConfigurationArgs(args.cluster, args.node);
     this.machineConfiguration = pulumi.secret(
-      talos.machine.getConfigurationOutput(
-        { ...machineConfigurationArgs(args.cluster, args.node), machineSecrets: args.machineSecrets },
-        { parent: this },
-      ).machineConfiguration,
+      // Not getConfigurationOutput: what it rejects with is printed whole, with a stack and with what Talos quotes.
+      pulumi.output(args.machineSecrets).apply(async (machineSecrets) => {
+        try {
+          const made = await talos.machine.getConfiguration({ ...generatorArgs, machineSecrets }, { parent: this });
+          return made.machineConfiguration;
+        } catch (error) {
+          throw refusal(args, error);
+        }
+      }),
     );
     this.registerOutputs({ machineConfiguration: this.machineConfiguration });
   }
+}
+
+/** One message for the person, without a stack. The generator quotes the patch that it refuses, so a secret one silences it. */
+export function refusal({ cluster, node }: Pick<NodeMachineConfigArgs, "cluster" | "node">, error: unknown) {
+  const words =
+    cluster.secretPatches.length > 0
+      ? "its words are not shown, for they may quote a secret patch"
+      : (error as Error).message;
+  return new pulumi.RunError(`${node.name}: Talos' generator refuses the machine config: ${words}`);
 }

@@ -58,6 +58,17 @@ export async function prepareStack(toolchain: Toolchain, name: string): Promise<
   };
 }
 
+/**
+ * Refuses, before the engine runs, what the engine would find late or say too much about. The check is loaded where
+ * there is something to check: that takes a quarter of a second.
+ */
+export async function checkStack(toolchain: Toolchain, stack: Stack): Promise<void> {
+  const text = await readFile(await settingsFile(stack.name), "utf8");
+  if (!/sluice:(secretP|p)atches\b/.test(text)) return;
+  const { checkStackPatches } = await import("../render/patches.ts");
+  await checkStackPatches(toolchain, stack);
+}
+
 /** The file that an environment is described in, or an error that says which there are. */
 export async function settingsFile(name: string): Promise<string> {
   const file = join(root, `Pulumi.${name}.yaml`);

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "@jest/globals";
+import { MachineSecrets } from "../../../components/talos/machineSecrets.ts";
+import { record, unwrap } from "../../support/mocks.ts";
+import {
+  clientConfig,
+  clientConfiguration,
+  firstPreview,
+  machineSecrets,
+  talosMocks,
+} from "../../support/talosMocks.ts";
+
+const args = {
+  clusterName: "home",
+  talosVersion: "1.12.6",
+  endpoints: ["10.0.0.11", "10.0.0.12"],
+  nodes: ["10.0.0.11", "10.0.0.12", "10.0.0.21"],
+};
+const make = (protect: boolean) => () => new MachineSecrets("home", args, { protect });
+
+describe("machine secrets", () => {
+  test("S4.7 are one resource, which no change of the Talos version touches and which is secret as a whole", async () => {
+    const { resources } = await record(make(false), talosMocks);
+    expect(resources).toEqual([
+      {
+        type: "sluice:talos:MachineSecrets",
+        name: "home",
+        parent: undefined,
+        inputs: {},
+        protect: false,
+        ignoreChanges: [],
+        additionalSecretOutputs: [],
+        dependencies: [],
+      },
+      {
+        type: "talos:machine/secrets:Secrets",
+        name: "home",
+        parent: "sluice:talos:MachineSecrets home",
+        inputs: { talosVersion: "v1.12" },
+        protect: false,
+        ignoreChanges: ["talosVersion"],
+        additionalSecretOutputs: ["machineSecrets", "clientConfiguration"],
+        dependencies: [],
+      },
+    ]);
+  });
+
+  test("S4.7 are protected, the resource itself too, where the environment is", async () => {
+    const { resources } = await record(make(true), talosMocks);
+    expect(resources.map(({ protect }) => protect)).toEqual([true, true]);
+  });
+
+  test("S0.4 give the client config that the official function makes, for the addresses given and no others", async () => {
+    const { invokes, result } = await record(make(false), talosMocks);
+    const { clusterName, endpoints, nodes } = args;
+    expect(invokes).toEqual([{ token: clientConfig, args: { clusterName, clientConfiguration, endpoints, nodes } }]);
+    expect(await unwrap(result.talosconfig)).toEqual({ known: true, secret: true, value: "talosconfig of home" });
+  });
+
+  test("U1 register no output but the talosconfig, and that as a secret", async () => {
+    const { outputs, result } = await record(make(false), talosMocks);
+    expect(outputs).toEqual({ "sluice:talos:MachineSecrets home": { talosconfig: { secret: "talosconfig of home" } } });
+    expect(await unwrap(result.machineSecrets)).toMatchObject({ known: true, value: machineSecrets });
+  });
+
+  test("U2 are unknown in the first preview, and ask nobody", async () => {
+    const { invokes, resources, result } = await record(make(false), firstPreview);
+    expect(invokes).toEqual([]);
+    expect(resources).toHaveLength(2);
+    expect(await unwrap(result.talosconfig)).toMatchObject({ known: false });
+  });
+});

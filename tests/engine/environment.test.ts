@@ -1,0 +1,189 @@
+// An environment of one's own, from a copy of a worked one: with secrets, protected, changed as clusters are.
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import type { Ended } from "../../scripts/workspace/run.ts";
+import { type State, settings, settingsPath, Workbench } from "../support/cli.ts";
+import { leaksBelow, Secrets } from "../support/leaks.ts";
+import { type SeenProcess, watchProcesses } from "../support/processes.ts";
+
+jest.setTimeout(180_000);
+
+const bench = new Workbench({ fresh: false });
+afterAll(() => bench.remove());
+
+const marker = `mk${randomBytes(16).toString("hex")}`;
+const secretPatches = [
+  {
+    name: "registry",
+    patch: {
+      machine: {
+        registries: { config: { "registry.example.org": { auth: { username: "talos", password: marker } } } },
+      },
+    },
+  },
+];
+
+describe("an environment of one's own", () => {
+  let name: string;
+  const secrets = new Secrets();
+  const runs: Record<"first" | "set" | "up", Ended> = Object.create(null);
+  let processes: readonly SeenProcess[];
+  let configured: string;
+  let state: State;
+
+  const machineConfigs = (of: State) =>
+    of.outputs("pulumi:pulumi:Stack").machineConfigurations as Readonly<Record<string, string>>;
+
+  const identity = (of: State) => of.outputs("talos:machine/secrets:Secrets");
+
+  beforeAll(async () => {
+    name = bench.addEnvironment("home");
+    runs.first = await bench.npm("preview", name);
+    const watch = watchProcesses(bench.work);
+    const input = stringify(secretPatches);
+    runs.set = await bench.npmWith({ input }, "pulumi", "config", "set", "--secret", "secretPatches", "--stack", name);
+    configured = readFileSync(settingsPath(name), "utf8");
+    runs.up = await bench.npm("up", name, "--yes", "--diff");
+    processes = watch.stop();
+    state = await bench.exported(name);
+
+    secrets.addMarker("the marker", marker);
+    secrets.add("the passphrase", readFileSync(join(bench.work, "passphrase"), "utf8").trim());
+    const { machineSecrets, clientConfiguration } = identity(state);
+    secrets.addTree("machineSecrets", machineSecrets);
+    secrets.addTree("clientConfiguration", clientConfiguration);
+  });
+
+  test("U1 is previewed as soon as its file is there", () => {
+    expect(runs.first).toMatchObject({ code: 0, stdout: expect.stringContaining("+ 8 to create") });
+  });
+
+  test("U1 takes a secret, encrypted in its own file, with nothing else in it changed", () => {
+    expect(runs.set).toMatchObject({ code: 0, stdout: "" });
+    const { config, encryptionsalt } = parse(configured);
+    expect(encryptionsalt).toMatch(/^v1:/);
+    const { "sluice:secretPatches": encrypted, "sluice:protect": protect, ...rest } = config;
+    expect(encrypted).toEqual({ secure: expect.stringMatching(/^v1:/) });
+    const { "sluice:protect": before, ...worked } = settings("home").config;
+    expect(rest).toEqual(worked);
+    expect(String(protect)).toBe(String(before)); // the CLI writes it as a text
+  });
+
+  test("U1 goes up from that very file, and the secret reaches every node's config", () => {
+    expect(runs.up).toMatchObject({ code: 0, stdout: expect.stringContaining("+ 8 created") });
+    expect(readFileSync(settingsPath(name), "utf8")).toBe(configured);
+    const passwords = Object.values(machineConfigs(state)).map((text) => {
+      const [config] = parseAllDocuments(text).map((document) => document.toJS());
+      return config.machine.registries.config["registry.example.org"].auth.password;
+    });
+    expect(passwords).toEqual(Array(5).fill(marker));
+  });
+
+  test("U1 is refused by destroy while it is protected, and stays", async () => {
+    const before = readFileSync(bench.stateFile(name), "utf8");
+    const destroyed = await bench.npm("destroy", name, "--yes");
+    expect(destroyed.code).toBeGreaterThan(0);
+    expect(destroyed.stdout).toMatch(
+      /talos:machine:Secrets \(home\):\n\s+error: .* cannot be deleted\s+because it is protected/,
+    );
+    expect(readFileSync(bench.stateFile(name), "utf8")).toBe(before);
+  });
+
+  test("S4.7 keeps its machine secrets when it moves to another Talos release", async () => {
+    bench.editEnvironment(name, { talosVersion: "1.13.8" });
+    const preview = await bench.npm("preview", name, "--json");
+    expect(JSON.parse(preview.stdout).changeSummary).toEqual({ same: 8 });
+    expect(await bench.npm("up", name, "--yes", "--skip-preview")).toMatchObject({ code: 0 });
+    const newer = await bench.exported(name);
+    expect(machineConfigs(newer)["w-1"]).toContain(":v1.13.8\n");
+    expect(identity(newer)).toEqual(identity(state));
+  });
+
+  test("S4.2 S4.7 goes back to the older release with a worker more in the middle of the list, and all else is as before", async () => {
+    const nodes = settings(name).config["sluice:nodes"] as unknown[];
+    const worker = { name: "w-0", role: "worker", address: "10.0.0.30", vmId: 310 };
+    bench.editEnvironment(name, { talosVersion: "1.12.6", nodes: nodes.toSpliced(1, 0, worker) });
+    const up = await bench.npm("up", name, "--yes", "--skip-preview");
+    expect(up).toMatchObject({ code: 0, stdout: expect.stringContaining("    + 1 created\n    8 unchanged\n") });
+
+    const grown = await bench.exported(name);
+    expect(grown.list()).toEqual([...state.list(), "sluice:talos:NodeMachineConfig home-w-0"].sort());
+    const { "w-0": added, ...others } = machineConfigs(grown);
+    expect(added).toContain("hostname: w-0\n");
+    expect(others).toEqual(machineConfigs(state));
+    expect(identity(grown)).toEqual(identity(state));
+  });
+
+  describe("with secrets", () => {
+    test("U1 has all of them watched for: keys, tokens, the passphrase, the marker", () => {
+      const keys = ["etcd", "k8s", "k8sAggregator", "k8sServiceaccount", "os"].map(
+        (owner) => `machineSecrets.certs.${owner}.key`,
+      );
+      expect(secrets.names).toEqual(
+        expect.arrayContaining([
+          "the marker",
+          "the beginning of the marker",
+          "the passphrase",
+          "machineSecrets.cluster.secret",
+          "machineSecrets.secrets.bootstrapToken",
+          "machineSecrets.secrets.secretboxEncryptionSecret",
+          "machineSecrets.trustdinfo.token",
+          "clientConfiguration.clientKey",
+          ...keys,
+          ...keys.map((key) => `line 1 of ${key}`),
+        ]),
+      );
+      expect(secrets.foundIn(JSON.stringify(machineConfigs(state))).length).toBeGreaterThan(10);
+    });
+
+    test("U1 shows none in what it says", () => {
+      expect(bench.said.length).toBeGreaterThan(10);
+      expect(secrets.foundIn(bench.said.join("\n"))).toEqual([]);
+    });
+
+    test("U1 keeps none in plain text: state, history, backups, settings, logs, temporary files", () => {
+      expect(leaksBelow(bench.folder, secrets)).toEqual({
+        [join(bench.work, "passphrase")]: expect.arrayContaining(["the passphrase"]),
+      });
+      expect(secrets.foundIn(readFileSync(settingsPath(name), "utf8"))).toEqual([]);
+    });
+
+    test("U1 has none in a command line, which everybody on the machine can read", () => {
+      const commands = processes.map(({ command }) => command).join("\n");
+      for (const program of [
+        "scripts/pulumi.ts",
+        "pulumi config set",
+        "pulumi up",
+        "pulumi-language-nodejs",
+        "index.ts",
+        "pulumi-resource-talos",
+      ]) {
+        expect(commands).toContain(program);
+      }
+      expect(secrets.foundIn(commands)).toEqual([]);
+    });
+
+    // The language host hands a program its config that way, decrypted; only the same user and root can read it.
+    test("U1 has none in an environment, but for the config that the engine gives the program", () => {
+      const variables = processes.flatMap(({ environment }) => environment);
+      const telling = variables.filter((variable) => secrets.foundIn(variable).length > 0);
+      expect(new Set(telling.map((variable) => variable.split("=")[0]))).toEqual(new Set(["PULUMI_CONFIG"]));
+      expect(secrets.foundIn(telling.join("\n")).filter((found) => !found.includes("the marker"))).toEqual([]);
+    });
+  });
+});
+
+describe("an environment's file", () => {
+  test("U1 can be set key by key before there is a stack, and outlives it", async () => {
+    const name = bench.addEnvironment("home");
+    const set = await bench.npm("pulumi", "config", "set", "clusterName", "mine", "--stack", name);
+    expect(set).toMatchObject({ code: 0, stdout: "" });
+    const removed = await bench.npm("pulumi", "stack", "rm", name, "--yes");
+    expect(removed).toMatchObject({ code: 0, stdout: `Stack '${name}' has been removed!\n` });
+    expect(settings(name).config).toMatchObject({ "sluice:clusterName": "mine", "sluice:platform": "proxmox" });
+    expect(settings(name)).not.toHaveProperty("encryptionsalt");
+  });
+});

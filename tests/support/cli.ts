@@ -1,0 +1,191 @@
+// Runs the npm scripts as a person does, on the machine's own PATH, with a work folder of their own.
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { parse, parseDocument } from "yaml";
+import { cacheFolder, root } from "../../scripts/workspace/paths.ts";
+import type { Ended } from "../../scripts/workspace/run.ts";
+
+/** Longer than any single call takes on a busy machine; a call that hangs ends with 143. */
+const patience = 180_000;
+
+export interface CallOptions {
+  /** What to put before the command, such as `unshare -n`. */
+  readonly within?: readonly string[];
+  readonly input?: string;
+}
+
+/** A folder for all that runs leave behind, and the calls that leave it there. */
+export class Workbench {
+  readonly folder = mkdtempSync(join(tmpdir(), "sluice-engine-"));
+  /** What SLUICE_WORK names: state, passphrase, settings, the engine's home. */
+  readonly work = join(this.folder, "work");
+  /** All that the calls have said so far, but for the exports. */
+  readonly said: string[] = [];
+  private readonly environments: string[] = [];
+  private readonly home = join(this.folder, "home");
+  private readonly temporary = join(this.folder, "tmp");
+
+  /** A fresh one begins as a clone does; any other has what the checkout found out about its plugins, which takes a try. */
+  constructor({ fresh }: { readonly fresh: boolean }) {
+    for (const folder of [this.work, this.temporary, this.home]) mkdirSync(folder);
+    this.linkDownloads();
+    const plugins = join(root, ".work", "pulumi", "plugins");
+    if (fresh || !existsSync(plugins)) return;
+    cpSync(plugins, join(this.work, "pulumi", "plugins"), { recursive: true, verbatimSymlinks: true });
+  }
+
+  /** `npm run <script> -- <args>`, by the command that package.json has for it. */
+  npm(script: string, ...args: readonly string[]): Promise<Ended> {
+    return this.npmWith({}, script, ...args);
+  }
+
+  async npmWith(options: CallOptions, script: string, ...args: readonly string[]): Promise<Ended> {
+    const ended = await this.call(options, script, args);
+    this.said.push(ended.stdout, ended.stderr);
+    return ended;
+  }
+
+  private call({ within = [], input = "" }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const [program = "", ...rest] = [...within, ...String(scripts[script]).split(" "), ...args];
+    return new Promise((done, fail) => {
+      const child = spawn(program, rest, { cwd: root, env: this.environment(), timeout: patience });
+      let stdout = "";
+      let stderr = "";
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        stdout += text;
+      });
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        stderr += text;
+      });
+      child.on("error", fail);
+      child.on("close", (code) => done({ code: code ?? 143, stdout, stderr }));
+      child.stdin.on("error", () => undefined); // it may end without reading
+      child.stdin.end(input);
+    });
+  }
+
+  /** The stack as the engine keeps it, secrets in plain text. */
+  async exported(name: string): Promise<State> {
+    const { code, stdout, stderr } = await this.call({}, "pulumi", [
+      "stack",
+      "export",
+      "--stack",
+      name,
+      "--show-secrets",
+    ]);
+    if (code !== 0) throw new Error(`stack export: ${stderr}`);
+    return new State(JSON.parse(stdout).deployment.resources ?? []);
+  }
+
+  /** Where the engine keeps the stack. */
+  stateFile(name: string): string {
+    return join(this.work, "state", ".pulumi", "stacks", "sluice", `${name}.json`);
+  }
+
+  /** Makes a file `Pulumi.<name>.yaml` from a worked one, under a name that nobody else uses, and returns the name. */
+  addEnvironment(base: string, changes: Readonly<Record<string, unknown>> = {}): string {
+    const name = `test-${process.pid}-${this.environments.length}-${base}`;
+    writeFileSync(settingsPath(name), readFileSync(settingsPath(base)), { flag: "wx" });
+    this.environments.push(name);
+    this.editEnvironment(name, changes);
+    return name;
+  }
+
+  /** Sets top-level keys in the file. */
+  editEnvironment(name: string, changes: Readonly<Record<string, unknown>>): void {
+    if (!this.environments.includes(name)) throw new Error(`${name} is not a test's own`);
+    const document = parseDocument(readFileSync(settingsPath(name), "utf8"));
+    for (const [key, value] of Object.entries(changes)) {
+      document.setIn(["config", `sluice:${key}`], value);
+    }
+    writeFileSync(settingsPath(name), document.toString());
+  }
+
+  remove(): void {
+    for (const name of this.environments) rmSync(settingsPath(name), { force: true });
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Where plugins were downloaded they serve; no account and nothing else of the person's home does. */
+  private linkDownloads(): void {
+    const downloads = join(process.env.PULUMI_HOME || join(homedir(), ".pulumi"), "plugins");
+    mkdirSync(join(this.home, ".pulumi"));
+    if (existsSync(downloads)) symlinkSync(downloads, join(this.home, ".pulumi", "plugins"));
+  }
+
+  /** A person's who has no account anywhere, whatever the machine's has. */
+  private environment(): NodeJS.ProcessEnv {
+    const strange =
+      /^(PULUMI|SLUICE|HCLOUD|PROXMOX|AWS|GOOGLE|AZURE|npm|NPM|JEST)_|^(NODE_OPTIONS|NODE_ENV|KUBECONFIG|TALOSCONFIG)$/;
+    const kept = Object.entries(process.env).filter(([key]) => !strange.test(key));
+    const path = (process.env.PATH ?? "")
+      .split(delimiter)
+      .filter((folder) => !folder.startsWith(join(root, "node_modules")));
+    return {
+      ...Object.fromEntries(kept),
+      PATH: path.join(delimiter),
+      HOME: this.home,
+      PULUMI_HOME: join(this.home, ".pulumi"),
+      TMPDIR: this.temporary,
+      SLUICE_WORK: this.work,
+      SLUICE_CACHE: cacheFolder,
+    };
+  }
+}
+
+/** The resources of a stack, as exported. */
+export class State {
+  readonly resources: readonly Resource[];
+
+  constructor(resources: readonly Resource[]) {
+    this.resources = resources;
+  }
+
+  /** Type and name of each resource that a preview shows, sorted. */
+  list(): string[] {
+    return listed(this.resources.map(({ urn }) => urn));
+  }
+
+  outputs(type: string): Record<string, unknown> {
+    const found = this.resources.filter((resource) => resource.type === type);
+    if (found.length !== 1) throw new Error(`there are ${found.length} resources of type ${type}`);
+    return Object.fromEntries(Object.entries(found[0]?.outputs ?? {}).map(([key, value]) => [key, plain(value)]));
+  }
+}
+
+interface Resource {
+  readonly urn: string;
+  readonly type: string;
+  readonly outputs?: Record<string, unknown>;
+}
+
+/** `type name` of each URN, sorted; the engine's own default providers are left out. */
+export function listed(urns: readonly string[]): string[] {
+  return urns
+    .map((urn) => {
+      const [, , types = "", name = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
+      return `${types.split("$").at(-1)} ${name}`;
+    })
+    .filter((line) => !line.startsWith("pulumi:providers:"))
+    .sort();
+}
+
+/** What a worked environment's file says, by Pulumi's key. */
+export function settings(name: string): { readonly config: Record<string, unknown>; readonly encryptionsalt?: string } {
+  return parse(readFileSync(settingsPath(name), "utf8"));
+}
+
+export function settingsPath(name: string): string {
+  return join(root, `Pulumi.${name}.yaml`);
+}
+
+/** A value of an exported state without the marks of secrets. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  if ("plaintext" in value) return plain(JSON.parse(String(value.plaintext)));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+}

@@ -1,0 +1,125 @@
+// Records what a program asks of the engine: every resource with its options, every invoke, what components put out.
+import * as pulumi from "@pulumi/pulumi";
+import type { RegisterResourceOutputsRequest, RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.js";
+import { specialSecretSig, specialSigKey } from "@pulumi/pulumi/runtime/rpc.js";
+import * as settings from "@pulumi/pulumi/runtime/settings.js";
+
+export interface RecordedResource {
+  readonly type: string;
+  readonly name: string;
+  /** `type name` of the resource above it. */
+  readonly parent: string | undefined;
+  readonly inputs: unknown;
+  readonly protect: boolean;
+  readonly ignoreChanges: readonly string[];
+  readonly additionalSecretOutputs: readonly string[];
+  readonly dependencies: readonly string[];
+}
+
+export interface Recording<T> {
+  readonly result: T;
+  /** Sorted by type and name: the engine is asked in any order. */
+  readonly resources: readonly RecordedResource[];
+  readonly invokes: readonly { readonly token: string; readonly args: Record<string, unknown> }[];
+  /** What components registered, by `type name`. A secret is `{ secret: value }`. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
+
+export interface MockOptions {
+  /** Records a preview: what `state` leaves out is unknown in it. */
+  readonly preview?: boolean;
+  /** The outputs of a provider's resource; its inputs without. */
+  readonly state?: (resource: pulumi.runtime.MockResourceArgs) => Record<string, unknown>;
+  readonly invoke?: (call: pulumi.runtime.MockCallArgs) => Record<string, unknown>;
+}
+
+/** Runs a program to the end, all that follows in outputs included. */
+export async function record<T>(program: () => T, options: MockOptions = {}): Promise<Recording<T>> {
+  const { preview = false, state = ({ inputs }) => inputs, invoke = () => ({}) } = options;
+  const resources: RecordedResource[] = [];
+  const invokes: { token: string; args: Record<string, unknown> }[] = [];
+  const outputs: Record<string, unknown> = {};
+
+  await pulumi.runtime.setMocks(
+    {
+      newResource: (resource) => ({
+        id: resource.custom === false || preview ? undefined : `${resource.name}-id`,
+        state: resource.custom === false ? {} : state(resource),
+      }),
+      call: (call) => {
+        invokes.push({ token: call.token, args: call.inputs });
+        return invoke(call);
+      },
+    },
+    "sluice",
+    "test",
+    preview,
+  );
+  const monitor = settings.getMonitor() as unknown as Monitor;
+  const { registerResource, registerResourceOutputs } = monitor;
+  monitor.registerResource = (request, done) => {
+    resources.push(readResource(request));
+    registerResource.call(monitor, request, done);
+  };
+  monitor.registerResourceOutputs = (request, done) => {
+    outputs[titleOf(request.getUrn())] = withMarks(request.getOutputs()?.toJavaScript());
+    registerResourceOutputs.call(monitor, request, done);
+  };
+
+  const result = program();
+  await waitForRPCs();
+  return { result, resources: sorted(resources, title), invokes: sorted(invokes, JSON.stringify), outputs };
+}
+
+export function title({ type, name }: { readonly type: string; readonly name: string }): string {
+  return `${type} ${name}`;
+}
+
+/** A value of an output and whether it is secret; `known` is false in a preview that cannot tell yet. */
+export async function unwrap<T>(
+  output: pulumi.Output<T>,
+): Promise<{ known: boolean; secret: boolean; value: T | undefined }> {
+  const inner = output as unknown as { promise(): Promise<T>; isKnown: Promise<boolean>; isSecret: Promise<boolean> };
+  const [known, secret] = await Promise.all([inner.isKnown, inner.isSecret]);
+  return { known, secret, value: known ? await inner.promise() : undefined };
+}
+
+/** Not in the SDK's types: the promise that the SDK itself waits for at the end of a program. */
+const { waitForRPCs } = settings as typeof settings & { waitForRPCs(): Promise<void> };
+
+/** The part of the SDK's MockMonitor that is listened to: what it hands to mocks lacks the options. */
+interface Monitor {
+  registerResource(request: RegisterResourceRequest, done: unknown): void;
+  registerResourceOutputs(request: RegisterResourceOutputsRequest, done: unknown): void;
+}
+
+function readResource(request: RegisterResourceRequest): RecordedResource {
+  return {
+    type: request.getType(),
+    name: request.getName(),
+    parent: request.getParent() === "" ? undefined : titleOf(request.getParent()),
+    inputs: withMarks(request.getObject()?.toJavaScript()),
+    protect: request.getProtect() ?? false,
+    ignoreChanges: request.getIgnorechangesList(),
+    additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
+    dependencies: request.getDependenciesList().map(titleOf).sort(),
+  };
+}
+
+function titleOf(urn: string): string {
+  const [, , types = "", name = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
+  return `${types.split("$").at(-1)} ${name}`;
+}
+
+/** The wire's mark of a secret in a form that a test can read. */
+function withMarks(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withMarks);
+  if (typeof value !== "object" || value === null) return value;
+  const members = value as Record<string, unknown>;
+  if (members[specialSigKey] === specialSecretSig) return { secret: withMarks(members.value) };
+  return Object.fromEntries(Object.entries(members).map(([key, member]) => [key, withMarks(member)]));
+}
+
+function sorted<T>(items: readonly T[], by: (item: T) => string): T[] {
+  return [...items].sort((a, b) => (by(a) < by(b) ? -1 : 1));
+}

@@ -1,0 +1,22 @@
+// The Talos plugin as far as the program uses it, with secrets that are told apart at sight.
+import type { MockOptions } from "./mocks.ts";
+
+export const machineSecrets = { cluster: { id: "the-id", secret: "the-secret" }, trustdinfo: { token: "the-token" } };
+export const clientConfiguration = { caCertificate: "the-ca", clientCertificate: "the-cert", clientKey: "the-key" };
+
+export const secretsType = "talos:machine/secrets:Secrets";
+export const generator = "talos:machine/getConfiguration:getConfiguration";
+export const clientConfig = "talos:client/getConfiguration:getConfiguration";
+
+/** The state after an update. */
+export const talosMocks: MockOptions = {
+  state: ({ type, inputs }) => (type === secretsType ? { ...inputs, machineSecrets, clientConfiguration } : inputs),
+  invoke: ({ token, inputs }) => {
+    if (token === generator) return { ...inputs, machineConfiguration: `config of a ${inputs.machineType}` };
+    if (token === clientConfig) return { ...inputs, talosConfig: `talosconfig of ${inputs.clusterName}` };
+    throw new Error(`${token} is not mocked`);
+  },
+};
+
+/** The first preview: there are no secrets yet. */
+export const firstPreview: MockOptions = { ...talosMocks, preview: true, state: ({ inputs }) => inputs };
