@@ -75,7 +75,7 @@ describe("a secret", () => {
     expect(loadClusterConfig).toThrow(
       [
         "The configuration has 1 fault:",
-        "  secretPatches: is in plain text: encrypt it with 'pulumi config set --secret secretPatches < <file>.yaml', or its secret parts with '--secret --path'",
+        "  secretPatches: is in plain text: encrypt it with 'npm run pulumi -- config set --secret secretPatches --stack <environment> < <file>.yaml', or its secret parts with '--secret --path'",
       ].join("\n"),
     );
   });
