@@ -3,9 +3,9 @@
 // changed, among them the Node that the program runs on, and hands over to scripts/<command>.ts on that one.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -19,62 +19,110 @@ if (!commands.includes(command)) {
   process.exit(2);
 }
 
-const node = join(root, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
-installPackages();
+const platform = `${process.platform}-${process.arch}`;
+const node = join(root, "node_modules", `node-${platform}`, "bin", "node");
+// Lies inside node_modules, so that it goes when that goes.
+const stamp = join(root, "node_modules", ".sluice-lock");
+
+if (!isInstalled()) {
+  const release = await onlyOne();
+  try {
+    if (!isInstalled()) installPackages();
+  } finally {
+    release();
+  }
+}
 runCommand();
 
-function installPackages() {
-  // What decides what npm ci installs. The stamp lies inside node_modules, so that it goes when that goes.
-  const lock = createHash("sha256")
-    .update(readFileSync(join(root, "package-lock.json")))
-    .update(`${process.platform}-${process.arch}`)
-    .digest("hex");
-  const stamp = join(root, "node_modules", ".sluice-lock");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock && existsSync(node)) return;
+function isInstalled() {
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === lockHash() && existsSync(node);
+}
 
+/** What decides what npm ci installs. */
+function lockHash() {
+  const lock = readFileSync(join(root, "package-lock.json"));
+  return createHash("sha256").update(lock).update(platform).digest("hex");
+}
+
+function installPackages() {
   console.error("sluice: installing npm packages (npm ci, about a minute when npm's cache is empty) ...");
   const started = Date.now();
-  // Nothing we use needs an install script; without them nothing but the registry is reached.
-  const npm = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+  // Nothing we use needs an install script; without them nothing but the registry is reached. What a person's own
+  // settings leave out elsewhere is needed here: the checks' packages, and Node, which is optional for each platform.
+  const needed = ["ci", "--ignore-scripts", "--include=dev", "--include=optional"];
+  const npm = spawnSync("npm", [...needed, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
-    // A production setting would leave the checks' packages out.
     env: { ...process.env, NODE_ENV: "development" },
   });
+  if (npm.error?.code === "ENOENT") fail("there is no npm on PATH. It comes with Node: https://nodejs.org");
   if (npm.error || npm.status !== 0) {
     const cause = npm.error ? npm.error.message : `it ended with ${npm.status ?? npm.signal}`;
-    console.error(`sluice: npm ci failed: ${cause}. To repeat it: cd ${root} && npm ci --ignore-scripts`);
-    process.exit(1);
+    fail(`npm ci failed: ${cause}. To repeat it: cd '${root}' && npm ${needed.join(" ")}`);
   }
   if (!existsSync(node)) {
-    console.error(
-      `sluice: there is no Node 24 package for ${process.platform}-${process.arch}. ` +
+    fail(
+      `there is no Node 24 package for ${platform}. ` +
         "It runs on linux-x64 and linux-arm64; package.json lists them under optionalDependencies.",
     );
-    process.exit(1);
   }
-  mkdirSync(dirname(stamp), { recursive: true });
-  writeFileSync(stamp, lock);
+  writeFileSync(stamp, lockHash());
   console.error(`sluice: npm packages installed in ${Math.round((Date.now() - started) / 1000)} s`);
 }
 
+/**
+ * npm ci begins by removing node_modules: two at once in one checkout spoil it for both. Waits until no other run is
+ * at it, and returns what lets the next one.
+ */
+async function onlyOne() {
+  const mark = join(root, ".work", "installing");
+  mkdirSync(dirname(mark), { recursive: true });
+  for (let told = false; ; told = true) {
+    try {
+      writeFileSync(mark, String(process.pid), { flag: "wx" });
+      process.on("exit", release);
+      return release;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (isLeftBehind(mark)) rmSync(mark, { force: true });
+    else if (!told) console.error("sluice: another run installs npm packages here; waiting for it");
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  function release() {
+    process.off("exit", release);
+    rmSync(mark, { force: true });
+  }
+}
+
+function isLeftBehind(mark) {
+  try {
+    // Long enough that its process number may have gone to another process.
+    if (Date.now() - statSync(mark).mtimeMs > 600_000) return true;
+    process.kill(Number(readFileSync(mark, "utf8")) || process.pid, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+}
+
 function runCommand() {
-  const path = [dirname(node), join(root, "node_modules", ".bin"), process.env.PATH].join(":");
-  const child = spawn(
-    node,
-    ["--disable-warning=ExperimentalWarning", join(root, "scripts", `${command}.ts`), ...args],
-    {
-      stdio: "inherit",
-      env: { ...process.env, PATH: path },
-    },
-  );
+  const path = [dirname(node), join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
+  const script = join(root, "scripts", `${command}.ts`);
+  let child;
   // On Ctrl-C the terminal tells the child as well; it ends in its own time and this process waits for it.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => signal !== "SIGINT" && child.kill(signal));
   }
-  child.on("error", (error) => {
-    console.error(`sluice: cannot start ${node}: ${error.message}`);
-    process.exit(1);
+  child = spawn(node, ["--disable-warning=ExperimentalWarning", script, ...args], {
+    stdio: "inherit",
+    env: { ...process.env, PATH: path },
   });
+  child.on("error", (error) => fail(`cannot start ${node}: ${error.message}`));
   child.on("close", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+function fail(message) {
+  console.error(`sluice: ${message}`);
+  process.exit(1);
 }

@@ -1,107 +1,129 @@
 // Builds one tool into the cache.
-import { appendFile, chmod, copyFile, mkdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { chmod, copyFile, mkdir, stat, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { finished } from "node:stream/promises";
 import { Failure } from "../workspace/fail.ts";
 import { cacheFolder } from "../workspace/paths.ts";
+import type { Ended } from "../workspace/run.ts";
 import { entryFolder, publish, recordFiles, writeEntry } from "./entry.ts";
-import { type GoCall, go, goFetching, goVersion, shellLine } from "./go.ts";
+import { buildFolder, type FetchListener, type GoCall, go, goFetching, goVersion, shellLine } from "./go.ts";
 import { toolKey, toolVersion } from "./goModule.ts";
 import type { Progress } from "./progress.ts";
-import { moduleSource, removeStage, stageModule } from "./stage.ts";
+import { removeTree } from "./removeTree.ts";
+import { noteCompiled } from "./space.ts";
+import { moduleSource, stageModule } from "./stage.ts";
 import type { Tool } from "./tool.ts";
 
 const tailLines = 30;
 
-/** Builds the tool and publishes it in one step; what an interrupted build compiled is kept by go and not done again. */
-export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
-  const started = Date.now();
-  const key = toolKey(tool);
-  const stage = join(cacheFolder, "build", tool.name);
-  const output = join(cacheFolder, "build", `${tool.name}.out`);
-  const logFile = join(cacheFolder, "logs", `${tool.name}.log`);
-  await removeStage(stage);
-  await rm(output, { recursive: true, force: true });
-  await mkdir(output, { recursive: true });
-  await mkdir(join(cacheFolder, "logs"), { recursive: true });
-  const version = await goVersion();
-  await writeFile(logFile, `${tool.name} ${toolVersion(tool)} with ${version}\n`);
-  const log = (text: string) => void appendFile(logFile, text);
+/** On the disk whose space is checked, and removed before the next build: /tmp is in memory on many machines. */
+const temporary = join(buildFolder, "tmp");
 
+/**
+ * Builds the tool and publishes it in one step. What an interrupted build compiled is kept by go and not done again.
+ * To be called by the holder of the build lock.
+ */
+export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
+  const version = await goVersion();
+  await removeTree(buildFolder);
+  await mkdir(temporary, { recursive: true });
+  await mkdir(join(cacheFolder, "logs"), { recursive: true });
+  const logFile = join(cacheFolder, "logs", `${tool.name}.log`);
+  const log = createWriteStream(logFile);
+  // A log that cannot be written is no reason to stop; where the disk is full, go says so itself.
+  log.on("error", () => undefined);
+  log.write(`${tool.name} ${toolVersion(tool)} with ${version}\n`);
+  try {
+    const stage = join(buildFolder, tool.name);
+    const output = join(buildFolder, `${tool.name}.out`);
+    await compile(tool, { stage, output, logFile, log: (text) => void log.write(text), progress });
+    await describe(tool, output, version, progress);
+    await publish(output, entryFolder(tool), join(buildFolder, "replaced"));
+    await noteCompiled(tool);
+    await removeTree(buildFolder);
+  } finally {
+    log.end();
+    await finished(log).catch(() => undefined);
+  }
+}
+
+interface Work {
+  /** Where the module is copied to, and where the programs go. */
+  readonly stage: string;
+  readonly output: string;
+  readonly logFile: string;
+  readonly log: (text: string) => void;
+  readonly progress: Progress;
+}
+
+/** Makes the programs and what belongs beside them. */
+async function compile(tool: Tool, { stage, output, logFile, log, progress }: Work): Promise<void> {
   progress.doing("fetching modules");
-  const folder = await stageModule(tool, stage, log);
+  const listener: FetchListener = {
+    onOutput: (text, stream) => stream === "stderr" && log(text),
+    onRetry(attempt, why) {
+      log(`${why}: ${attempt}\n`);
+      progress.doing(`fetching modules, ${attempt}`);
+    },
+  };
+  await stageModule(tool, stage, listener);
   // Lists what will have to be compiled, and fetches every module on the way.
   const list: GoCall = {
-    cwd: folder,
-    args: [
-      "list",
-      ...moduleFlags(tool),
-      "-deps",
-      "-ldflags",
-      linkFlags(tool),
-      "-f",
-      "{{if .Stale}}{{.ImportPath}}{{end}}",
-      tool.package,
-    ],
+    cwd: stage,
+    temporary,
+    args: ["list", ...flags(tool), "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", tool.package],
   };
-  const listed = await goFetching(list, (text) => {
-    if (text.includes("go: downloading")) log(text);
-  });
-  if (listed.code !== 0) throw await buildFailure(tool, "its modules cannot be had", list, listed.stderr, logFile);
+  const listed = await goFetching(list, listener.onOutput, listener.onRetry);
+  if (listed.code !== 0) throw buildFailure(tool, "its modules cannot be had", list, listed, logFile);
   const total = listed.stdout.split("\n").filter((line) => line !== "").length;
 
   progress.doing("");
+  progress.advance(0, total);
+  await mkdir(output, { recursive: true });
   const build: GoCall = {
-    cwd: folder,
-    args: [
-      "build",
-      ...moduleFlags(tool),
-      "-v",
-      "-ldflags",
-      linkFlags(tool),
-      "-o",
-      join(output, tool.commands[0]),
-      tool.package,
-    ],
+    cwd: stage,
+    temporary,
+    args: ["build", ...flags(tool), "-v", "-o", join(output, tool.commands[0]), tool.package],
   };
   let done = 0;
-  const built = await go(build, (text) => {
+  const onOutput = (text: string) => {
     log(text);
     done += text.split("\n").length - 1;
     progress.advance(Math.min(done, total), total);
-  });
-  if (built.code !== 0) throw await buildFailure(tool, "it does not compile", build, built.stderr, logFile);
+  };
+  const built = await go(build, { onOutput });
+  if (built.code !== 0) throw buildFailure(tool, "it does not compile", build, built, logFile);
 
-  const files: string[] = [tool.commands[0]];
-  // A link is looked at through to its target, so it is recorded like the program itself.
   for (const alias of tool.commands.slice(1)) await symlink(tool.commands[0], join(output, alias));
-  if (tool.scripts !== undefined) {
-    const source = await moduleSource(folder, tool.scripts.module, log);
-    for (const script of tool.scripts.files) {
-      await copyFile(join(source, script), join(output, basename(script)));
-      await chmod(join(output, basename(script)), 0o755);
-      files.push(basename(script));
-    }
+  if (tool.scripts === undefined) return;
+  const source = await moduleSource(stage, tool.scripts.module, listener);
+  for (const script of tool.scripts.files) {
+    await copyFile(join(source, script), join(output, basename(script)));
+    await chmod(join(output, basename(script)), 0o755);
   }
-  const records = await recordFiles(output, files);
-  const program = records[tool.commands[0]];
-  if (program === undefined) throw new Error(`${tool.commands[0]} was not recorded`);
+}
+
+/** Writes beside the programs what they are and what they must look like. */
+async function describe(tool: Tool, output: string, go: string, progress: Progress): Promise<void> {
+  const scripts = (tool.scripts?.files ?? []).map((file) => basename(file));
   await writeEntry(output, {
     tool: tool.name,
     version: toolVersion(tool),
-    key,
-    go: version,
+    key: toolKey(tool),
+    go,
     builtAt: new Date().toISOString(),
-    seconds: Math.round((Date.now() - started) / 1000),
+    seconds: Math.round(progress.elapsed()),
     bytes: (await stat(join(output, tool.commands[0]))).size,
-    files: { ...records, ...Object.fromEntries(tool.commands.map((name) => [name, program])) },
+    // A link is looked at through to its target, so it is recorded like the program itself.
+    files: await recordFiles(output, [...tool.commands, ...scripts]),
   });
-  await mkdir(join(cacheFolder, "tools", tool.name), { recursive: true });
-  await publish(output, entryFolder(tool));
-  await removeStage(stage);
 }
 
-function moduleFlags({ moduleFile }: Tool): string[] {
-  return moduleFile === undefined ? [] : [`-modfile=${moduleFile}`];
+/** What go is told of the tool, when it lists and when it builds: else it would list what it does not build. */
+function flags(tool: Tool): string[] {
+  const { moduleFile } = tool;
+  return [...(moduleFile === undefined ? [] : [`-modfile=${moduleFile}`]), "-ldflags", linkFlags(tool)];
 }
 
 /** Symbols and debug data are left out: they double the size and nobody debugs these. */
@@ -113,14 +135,14 @@ function linkFlags(tool: Tool): string {
   return ["-s", "-w", ...variables].join(" ");
 }
 
-async function buildFailure(tool: Tool, what: string, call: GoCall, stderr: string, logFile: string): Promise<Failure> {
-  await appendFile(logFile, stderr);
-  // `go build -v` names every package it compiles; the error is in the other lines.
-  const errors = stderr.split("\n").filter((line) => line !== "" && !/^[\w./~-]+$/.test(line));
+function buildFailure(tool: Tool, what: string, call: GoCall, ended: Ended, logFile: string): Failure {
+  // Packages that go names as it compiles them, and modules as it fetches them, are no part of the error.
+  const errors = ended.stderr.split("\n").filter((line) => !/^([\w./~-]*$|go: downloading )/.test(line));
+  const tail = errors.length > 0 ? errors.slice(-tailLines) : [`go ended with ${ended.code} and said nothing`];
   return new Failure(
     [
       `${tool.name} ${toolVersion(tool)} could not be built: ${what}.`,
-      ...errors.slice(-tailLines).map((line) => `  ${line}`),
+      ...tail.map((line) => `  ${line}`),
       `The whole log: ${logFile}`,
       `To repeat it: ${shellLine(call)}`,
     ].join("\n"),

@@ -1,8 +1,8 @@
 // A built tool in the cache: tools/<name>/<key>/ with its programs and entry.json, which says what they must look like.
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createReadStream, type Stats } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { cacheFolder } from "../workspace/paths.ts";
 import { toolKey } from "./goModule.ts";
@@ -52,25 +52,30 @@ export function programPath(tool: Tool, command: string = tool.commands[0]): str
  * good: hashing half a gigabyte at every start would cost a second. A file cannot be changed without its ctime changing.
  */
 export async function inspectEntry(folder: string): Promise<EntryState> {
+  if ((await statusOf(folder)) === undefined) return { state: "absent" };
   let entry: Entry;
   try {
     entry = JSON.parse(await readFile(join(folder, "entry.json"), "utf8"));
-  } catch (error) {
-    if (isMissing(error)) return { state: "absent" };
-    return { state: "damaged", what: `entry.json: ${(error as Error).message}` };
+    if (Object.keys(entry.files).length === 0) throw new Error("it names no files");
+  } catch {
+    return { state: "damaged", what: "entry.json is missing or broken" };
   }
   let touched = false;
   const files: Record<string, FileRecord> = {};
   for (const [name, record] of Object.entries(entry.files)) {
     const path = join(folder, name);
-    const seen = await fingerprint(path);
-    if (seen === undefined) return { state: "damaged", what: `${name} is missing` };
-    files[name] = { sha256: record.sha256, seen };
-    if (seen === record.seen) continue;
-    if ((await sha256(path)) !== record.sha256) return { state: "damaged", what: `${name} is not what was built` };
+    const status = await statusOf(path);
+    if (status === undefined) return { state: "damaged", what: `${name} is missing` };
+    files[name] = { sha256: record.sha256, seen: fingerprint(status) };
+    if (files[name].seen === record.seen) continue;
+    if (!status.isFile() || (await sha256(path)) !== record.sha256) {
+      return { state: "damaged", what: `${name} is not what was built` };
+    }
+    if ((status.mode & 0o111) === 0) return { state: "damaged", what: `${name} cannot be run` };
     touched = true;
   }
-  if (touched) await writeEntry(folder, { ...entry, files });
+  // Where it cannot be written, as in a cache that is only read, the next look hashes again.
+  if (touched) await writeEntry(folder, { ...entry, files }).catch(() => undefined);
   return { state: "good", entry };
 }
 
@@ -79,7 +84,7 @@ export async function recordFiles(folder: string, names: readonly string[]): Pro
   const files: Record<string, FileRecord> = {};
   for (const name of names) {
     const path = join(folder, name);
-    files[name] = { sha256: await sha256(path), seen: (await fingerprint(path)) ?? "" };
+    files[name] = { sha256: await sha256(path), seen: fingerprint(await stat(path)) };
   }
   return files;
 }
@@ -91,32 +96,36 @@ export async function writeEntry(folder: string, entry: Entry): Promise<void> {
   await rename(temporary, join(folder, "entry.json"));
 }
 
-/** Puts a finished folder in its place in one step. Where another run was quicker, its result is kept. */
-export async function publish(from: string, to: string): Promise<void> {
-  try {
-    await rename(from, to);
-  } catch (error) {
-    if (!["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    await rm(from, { recursive: true, force: true });
+/** Puts a finished folder in its place in one step; what is left of a damaged one there goes to `aside` first. */
+export async function publish(from: string, to: string, aside: string): Promise<void> {
+  // To the disk first: a power cut must not leave names without content.
+  for (const name of await readdir(from)) {
+    const file = await open(join(from, name));
+    await file.sync();
+    await file.close();
   }
+  await mkdir(dirname(to), { recursive: true });
+  await rename(to, aside).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  await rename(from, to);
+  await rm(aside, { recursive: true, force: true });
 }
 
-async function fingerprint(path: string): Promise<string | undefined> {
-  try {
-    const { size, mtimeMs, ctimeMs } = await stat(path);
-    return `${size} ${mtimeMs} ${ctimeMs}`;
-  } catch (error) {
-    if (isMissing(error)) return undefined;
+/** What the file or folder is, a link looked at through to its target; undefined where there is none. */
+async function statusOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(error.code ?? "")) return undefined;
     throw error;
-  }
+  });
+}
+
+function fingerprint({ size, mtimeMs, ctimeMs }: Stats): string {
+  return `${size} ${mtimeMs} ${ctimeMs}`;
 }
 
 async function sha256(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === "ENOENT";
 }

@@ -16,12 +16,16 @@ export function moduleFolder(tool: Pick<Tool, "module">): string {
 
 /** The version that go.mod requires of a module, without the leading v. */
 export function requiredVersion(goMod: string, module: string): string {
+  let block: string | undefined;
   for (const line of goMod.split("\n")) {
-    const [path, version] = line
+    const words = line
+      .replace(/\/\/.*/, "")
       .trim()
-      .replace(/^require /, "")
       .split(/\s+/);
-    if (path === module && version?.startsWith("v")) return version.slice(1);
+    if (words[1] === "(") block = words[0];
+    else if (words[0] === ")") block = undefined;
+    const [directive, path, version] = block === undefined ? words : [block, ...words];
+    if (directive === "require" && path === module && version?.startsWith("v")) return version.slice(1);
   }
   throw new Error(`go.mod does not require ${module}`);
 }
@@ -41,9 +45,9 @@ export function toolVersion(tool: Tool): string {
  */
 export function toolKey(tool: Tool, platform = `${process.platform}-${process.arch}`): string {
   const { seconds: _seconds, gigabytes: _gigabytes, purpose: _purpose, ...recipe } = tool;
-  const hash = createHash("sha256").update(
-    JSON.stringify([builderRevision, platform, recipe, preparations[tool.module]]),
-  );
+  // The version is compiled in, and does not stand in go.mod for every tool.
+  const what = [builderRevision, platform, recipe, toolVersion(tool), preparations[tool.module]];
+  const hash = createHash("sha256").update(JSON.stringify(what));
   for (const file of moduleFiles(moduleFolder(tool))) {
     hash.update(`\0${file}\0`).update(readFileSync(join(moduleFolder(tool), file)));
   }

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { entryFolder, inspectEntry } from "./entry.ts";
 import { moduleFolder, requiredVersion, toolVersion } from "./goModule.ts";
-import { findPulumi, hasPlugin, ordinaryHome, pluginVersion } from "./official.ts";
+import { fittingCli, hasPlugin, ordinaryHome, pluginVersion, pulumiOnPath } from "./official.ts";
+import { usesBuiltPlugins } from "./toolchain.ts";
 import { plugins, tools } from "./tools.ts";
 
 interface Row {
@@ -16,8 +17,11 @@ interface Row {
 /** Every tool and every plugin, a line each. */
 export async function listTools(): Promise<string> {
   const rows: Row[] = [];
-  const onPath = await findPulumi();
-  if (onPath !== undefined) rows.push({ tool: "pulumi", version: onPath.version, from: "PATH", size: "" });
+  const onPath = await pulumiOnPath();
+  if (onPath !== undefined) {
+    const from = onPath.fits ? "PATH" : `PATH, but it is not used: it must be ${fittingCli}`;
+    rows.push({ tool: "pulumi", version: onPath.version, from, size: "" });
+  }
   for (const tool of tools) {
     const found = await inspectEntry(entryFolder(tool));
     const good = found.state === "good" ? found.entry : undefined;
@@ -30,8 +34,9 @@ export async function listTools(): Promise<string> {
     });
   }
   rows.push({ tool: "", version: "", from: "", size: "" });
+  const built = await usesBuiltPlugins();
   for (const plugin of plugins) {
-    const downloaded = await hasPlugin(ordinaryHome(), plugin);
+    const downloaded = !built && (await hasPlugin(ordinaryHome(), plugin));
     rows.push({
       tool: `plugin ${plugin.name}`,
       version: await pluginVersion(plugin),

@@ -6,21 +6,24 @@ import { join } from "node:path";
 import semver from "semver";
 import { root } from "../workspace/paths.ts";
 import { run } from "../workspace/run.ts";
+import { standardError } from "./progress.ts";
 import type { Plugin } from "./tool.ts";
 import { plugins } from "./tools.ts";
 
 /** What a CLI from PATH must be: the first that runs @pulumi/pulumi 3.259 programs as tested, and no next major. */
-const fittingCli = ">=3.220.0 <4.0.0";
+export const fittingCli = ">=3.220.0 <4.0.0";
 
-/** The first try either fails within moments or is a download that works; then the rest may take its time. */
-const firstTry = 20_000;
-const eachPlugin = 300_000;
+/** Milliseconds in which something must come of a download: where nothing is reached, that is soon known. */
+const ordinaryStall = 20_000;
 
-/** A fitting `pulumi` from PATH, with its version. */
-export async function findPulumi(): Promise<{ readonly version: string } | undefined> {
-  const asked = await run("pulumi", ["version"], { timeout: 10_000 }).catch(() => undefined);
-  const version = semver.clean(asked?.stdout.trim() ?? "");
-  return version !== null && semver.satisfies(version, fittingCli) ? { version } : undefined;
+/** The `pulumi` on PATH, and whether it fits. */
+export async function pulumiOnPath(): Promise<{ readonly version: string; readonly fits: boolean } | undefined> {
+  const env = { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true" };
+  const asked = await run("pulumi", ["version"], { env, timeout: 10_000 }).catch(() => undefined);
+  const version = asked?.code === 0 ? semver.clean(asked.stdout.trim()) : null;
+  return version === null || version === undefined
+    ? undefined
+    : { version, fits: semver.satisfies(version, fittingCli) };
 }
 
 /** The version of a plugin that the engine asks for: that of its npm package. */
@@ -44,20 +47,29 @@ export function ordinaryHome(): string {
 
 /** Whether the engine finds the plugin below its home. */
 export async function hasPlugin(home: string, plugin: Plugin): Promise<boolean> {
-  return existsSync(join(await pluginFolder(home, plugin), `pulumi-resource-${plugin.name}`));
+  const folder = await pluginFolder(home, plugin);
+  // The engine marks so what it has not downloaded to its end.
+  return existsSync(join(folder, `pulumi-resource-${plugin.name}`)) && !existsSync(`${folder}.partial`);
 }
 
 /** Lets the CLI download the plugins that are missing; false when it cannot reach them. */
-export async function downloadPlugins(pulumi: string, environment: NodeJS.ProcessEnv, home: string): Promise<boolean> {
-  let timeout = firstTry;
+export async function downloadPlugins(
+  pulumi: string,
+  environment: NodeJS.ProcessEnv,
+  home: string,
+  stall = ordinaryStall,
+): Promise<boolean> {
   for (const plugin of plugins) {
     if (await hasPlugin(home, plugin)) continue;
     const version = await pluginVersion(plugin);
     const { server } = (await npmManifest(plugin)).pulumi ?? {};
     const args = ["plugin", "install", "resource", plugin.name, version, ...(server ? ["--server", server] : [])];
-    const installed = await run(pulumi, args, { env: environment, timeout }).catch(() => undefined);
-    if (installed?.code !== 0) return false;
-    timeout = eachPlugin;
+    standardError.write(`sluice: trying to download the plugin ${plugin.name} ${version}\n`);
+    const installed = await run(pulumi, args, { env: environment, stall });
+    if (installed.code !== 0 || !(await hasPlugin(home, plugin))) {
+      standardError.write("sluice: it cannot be had that way: the plugins are built\n");
+      return false;
+    }
   }
   return true;
 }

@@ -6,9 +6,24 @@ export interface Screen {
   write(text: string): void;
 }
 
+/** Standard error: what a command prints on standard output stays clean. */
+export const standardError: Screen = {
+  get terminal() {
+    return process.stderr.isTTY === true;
+  },
+  get columns() {
+    return process.stderr.columns || 80;
+  },
+  write(text) {
+    process.stderr.write(text);
+  },
+};
+
 export interface Step {
-  /** "building pulumi 3.259.0 (the Pulumi CLI and engine)" */
+  /** "building pulumi 3.259.0" */
   readonly what: string;
+  /** What that is for; it stands last, where a narrow terminal cuts it off. */
+  readonly purpose: string;
   readonly index: number;
   readonly of: number;
   /** Seconds that it takes on two idle cores with nothing cached. */
@@ -20,9 +35,12 @@ export interface Progress {
   advance(done: number, total: number): void;
   /** What it does besides compiling, for example "fetching modules". */
   doing(what: string): void;
+  /** Seconds since it began. */
+  elapsed(): number;
   finish(result: string): void;
 }
 
+/** Milliseconds between two lines where there is no terminal. */
 const quietInterval = 30_000;
 
 /** Follows one step. `now` is in milliseconds. */
@@ -31,13 +49,18 @@ export function startProgress(step: Step, screen: Screen, now: () => number = Da
   let phase = "";
   let done = 0;
   let total = 0;
+  let compiling: number | undefined;
   let lastLine = started;
 
+  const since = (moment: number) => (now() - moment) / 1000;
   const describe = () => {
-    const elapsed = (now() - started) / 1000;
-    const packages = total > 0 ? `, ${done} of ${total} packages` : "";
-    const doing = phase === "" ? "" : `, ${phase}`;
-    return `[${step.index}/${step.of}] ${step.what}${doing}${packages}, ${duration(elapsed)}, ${outlook(elapsed, done, total, step.expected)}`;
+    const parts = [`[${step.index}/${step.of}] ${step.what}`];
+    if (phase !== "") parts.push(phase);
+    if (total > 0) parts.push(`${done} of ${total} packages`);
+    parts.push(duration(since(started)));
+    const byPackages = compiling === undefined ? undefined : leftByPackages(since(compiling), done, total);
+    parts.push(outlook(byPackages ?? step.expected - since(started)));
+    return `${parts.join(", ")} (${step.purpose})`;
   };
   const show = (force: boolean) => {
     if (screen.terminal) {
@@ -52,6 +75,7 @@ export function startProgress(step: Step, screen: Screen, now: () => number = Da
   show(true);
   return {
     advance(nowDone, nowTotal) {
+      compiling ??= now();
       done = nowDone;
       total = nowTotal;
     },
@@ -59,18 +83,22 @@ export function startProgress(step: Step, screen: Screen, now: () => number = Da
       phase = what;
       show(screen.terminal);
     },
+    elapsed: () => since(started),
     finish(result) {
       clearInterval(timer);
-      const line = `[${step.index}/${step.of}] ${step.what}: ${result} in ${duration((now() - started) / 1000)}\n`;
+      const line = `[${step.index}/${step.of}] ${step.what}: ${result} in ${duration(since(started))}\n`;
       screen.write(screen.terminal ? `\r\u001b[2K${line}` : line);
     },
   };
 }
 
-/** What is left, from the packages done where that says something, from the figure measured before otherwise. */
-export function outlook(elapsed: number, done: number, total: number, expected: number): string {
-  const byPackages = total > 0 && done >= 20 ? (elapsed * (total - done)) / done : undefined;
-  const left = byPackages ?? expected - elapsed;
+/** Seconds left, from the packages compiled so far; undefined while they say too little. */
+export function leftByPackages(elapsed: number, done: number, total: number): number | undefined {
+  return done >= 20 ? (elapsed * (total - done)) / done : undefined;
+}
+
+/** "about 2m05s left"; the last seconds, and a step that takes longer than it should, are "nearly done". */
+export function outlook(left: number): string {
   return left > 5 ? `about ${duration(left)} left` : "nearly done";
 }
 

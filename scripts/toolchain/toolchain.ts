@@ -1,11 +1,10 @@
 // Decides where the CLI and the plugins come from, and makes them ready for a run.
-import { existsSync } from "node:fs";
-import { link, mkdir, rm, symlink } from "node:fs/promises";
+import { link, mkdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
 import { workFolder } from "../workspace/paths.ts";
 import { ensureTools } from "./ensure.ts";
-import { cliFolder, entryFolder, programPath, publish } from "./entry.ts";
-import { downloadPlugins, findPulumi, hasPlugin, ordinaryHome, pluginFolder } from "./official.ts";
+import { cliFolder, entryFolder, programPath } from "./entry.ts";
+import { downloadPlugins, hasPlugin, ordinaryHome, pluginFolder, pulumiOnPath } from "./official.ts";
 import type { Tool } from "./tool.ts";
 import { cliTools, pluginNamed, plugins, toolNamed } from "./tools.ts";
 
@@ -26,18 +25,18 @@ const ownHome = join(workFolder, "pulumi");
  * while something is missing.
  */
 export async function prepareToolchain(): Promise<Toolchain> {
-  const onPath = await findPulumi();
-  if (onPath === undefined) await ensureTools(cliTools);
-  const folder = onPath === undefined ? await assembleCli() : undefined;
+  const onPath = (await pulumiOnPath())?.fits === true;
+  if (!onPath) await ensureTools(cliTools);
+  const folder = onPath ? undefined : await assembleCli();
   const pulumi = folder === undefined ? "pulumi" : join(folder, "pulumi");
   const base: NodeJS.ProcessEnv = {
     ...process.env,
     ...(folder === undefined ? {} : { PATH: [folder, process.env.PATH].join(delimiter) }),
     PULUMI_SKIP_UPDATE_CHECK: "true",
   };
-  const cli = onPath === undefined ? ("built" as const) : ("PATH" as const);
+  const cli = onPath ? ("PATH" as const) : ("built" as const);
 
-  if (!(await haveBuiltPlugins()) && (await downloadPlugins(pulumi, base, ordinaryHome()))) {
+  if (!(await usesBuiltPlugins()) && (await downloadPlugins(pulumi, base, ordinaryHome()))) {
     return { pulumi, environment: base, origin: { cli, plugins: "downloaded" } };
   }
   await ensureTools(pluginTools());
@@ -71,18 +70,25 @@ export function startTools(): Tool[] {
  */
 async function assembleCli(): Promise<string> {
   const folder = cliFolder();
-  if (existsSync(folder)) return folder;
-  const temporary = `${folder}.${process.pid}`;
-  await mkdir(temporary, { recursive: true });
+  await mkdir(folder, { recursive: true });
   for (const tool of cliTools) {
     const scripts = (tool.scripts?.files ?? []).map((file) => basename(file));
-    for (const file of [...tool.commands, ...scripts]) await link(join(entryFolder(tool), file), join(temporary, file));
+    for (const file of [...tool.commands, ...scripts]) {
+      const program = join(entryFolder(tool), file);
+      // What was built again after damage is another file.
+      if ((await inode(join(folder, file))) === (await inode(program))) continue;
+      await replace(join(folder, file), (temporary) => link(program, temporary));
+    }
   }
-  await publish(temporary, folder);
   return folder;
 }
 
-async function haveBuiltPlugins(): Promise<boolean> {
+async function inode(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.ino;
+}
+
+/** Whether this checkout runs on plugins that were built, and has them all. */
+export async function usesBuiltPlugins(): Promise<boolean> {
   for (const plugin of plugins) if (!(await hasPlugin(ownHome, plugin))) return false;
   return true;
 }
@@ -92,8 +98,19 @@ async function linkPlugins(): Promise<void> {
   for (const plugin of plugins) {
     const folder = await pluginFolder(ownHome, plugin);
     const command = `pulumi-resource-${plugin.name}`;
-    await rm(join(folder, command), { force: true });
+    const program = programPath(toolNamed(plugin.tool), command);
     await mkdir(folder, { recursive: true });
-    await symlink(programPath(toolNamed(plugin.tool), command), join(folder, command));
+    if ((await readlink(join(folder, command)).catch(() => undefined)) === program) continue;
+    await replace(join(folder, command), (temporary) => symlink(program, temporary));
   }
+}
+
+/** Makes a file anew in one step: another run may be using it. */
+async function replace(path: string, make: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${path}.${process.pid}`;
+  await rm(temporary, { force: true });
+  await make(temporary);
+  await rename(temporary, path);
+  // Where both are links to one file, renaming leaves both.
+  await rm(temporary, { force: true });
 }

@@ -9,10 +9,14 @@ export async function main(run: () => Promise<number | undefined>): Promise<void
     process.exitCode = (await run()) ?? 0;
   } catch (error) {
     process.exitCode = 1;
-    if (error instanceof Failure || (error instanceof Error && error.name === "ConfigError")) {
-      console.error(`sluice: ${error.message}`);
-    } else {
-      throw error;
-    }
+    if (!isToldAsItIs(error)) throw error;
+    console.error(`sluice: ${error.message}`);
   }
+}
+
+function isToldAsItIs(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  // A misspelt option is the person's mistake, not ours.
+  const misspelt = "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+  return misspelt || error instanceof Failure || error.name === "ConfigError";
 }

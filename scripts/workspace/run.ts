@@ -1,5 +1,7 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
+import { startBound } from "./children.ts";
+import { watchForStall } from "./stall.ts";
 
 /** How a child process ended. */
 export interface Ended {
@@ -7,6 +9,8 @@ export interface Ended {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** Why this process ended the child; undefined where it ended by itself. */
+  readonly cut?: "timeout" | "stall" | undefined;
 }
 
 export interface RunOptions {
@@ -14,52 +18,75 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Ends the child after this many milliseconds. */
   readonly timeout?: number;
-  readonly signal?: AbortSignal;
-  /** Sees standard output and error as they come. */
-  readonly onOutput?: (text: string) => void;
+  /** Ends the child when it neither says nor reads anything for this many milliseconds. */
+  readonly stall?: number;
+  /** Sees what the child says as it comes. */
+  readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
 }
 
-/** Runs a program to its end and keeps what it said. */
+/** Runs a program to its end and keeps what it said. Rejects only when the program cannot be started. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return new Promise((done, fail) => {
-    const child = spawn(program, args, {
-      cwd: options.cwd,
-      env: options.env ?? process.env,
-      stdio: ["ignore", "pipe", "pipe"],
-      // Not spawn's own timeout: its timer keeps this process alive when the program does not exist.
-      signal: AbortSignal.any([
-        ...(options.signal === undefined ? [] : [options.signal]),
-        ...(options.timeout === undefined ? [] : [AbortSignal.timeout(options.timeout)]),
-      ]),
+    const { cwd, env = process.env } = options;
+    const { child, release } = startBound(() => spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] }));
+    let cut: Ended["cut"];
+    const end = (why: Ended["cut"]) => {
+      cut = why;
+      child.kill("SIGKILL");
+    };
+    // Not spawn's own timeout: its timer keeps this process alive when the program does not exist.
+    const timer = options.timeout === undefined ? undefined : setTimeout(() => end("timeout"), options.timeout);
+    const watch = options.stall === undefined ? undefined : watchForStall(child, options.stall, () => end("stall"));
+    const settle = () => {
+      clearTimeout(timer);
+      watch?.stop();
+      release();
+    };
+
+    const said = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream].setEncoding("utf8").on("data", (text: string) => {
+        said[stream] += text;
+        watch?.heard();
+        options.onOutput?.(text, stream);
+      });
+    }
+    child.on("exit", () => {
+      // Children of the child may hold its output open; after a cut nobody wants to hear them.
+      if (cut !== undefined) for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      stdout += text;
-      options.onOutput?.(text);
+    child.on("error", (error) => {
+      settle();
+      fail(error);
     });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-      options.onOutput?.(text);
+    child.on("close", (code, signal) => {
+      const finish = () => {
+        settle();
+        done({ code: exitCode(code, signal), ...said, cut });
+      };
+      // Ctrl-C reaches the child and this process together. Where the child ends first, its failure is not told.
+      if (code === 0) finish();
+      else setTimeout(finish, 20);
     });
-    child.on("error", fail);
-    child.on("close", (code, signal) => done({ code: exitCode(code, signal), stdout, stderr }));
   });
 }
 
 /** Runs a program with this process's terminal and returns its exit code. */
 export function runAttached(program: string, args: readonly string[], options: RunOptions = {}): Promise<number> {
   return new Promise((done, fail) => {
-    const child = spawn(program, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: "inherit" });
-    // Ctrl-C reaches the child from the terminal: it ends in its own time, this process waits.
+    let child: ChildProcess | undefined;
+    // Ctrl-C reaches the child from the terminal: it ends in its own time, this process waits. The rest is passed on.
     const ignore = () => undefined;
-    const forward = () => child.kill("SIGTERM");
-    process.on("SIGINT", ignore);
-    process.on("SIGTERM", forward);
-    child.on("error", fail);
+    const forward = (signal: NodeJS.Signals) => void child?.kill(signal);
+    process.on("SIGINT", ignore).on("SIGTERM", forward).on("SIGHUP", forward);
+    const stop = () => void process.off("SIGINT", ignore).off("SIGTERM", forward).off("SIGHUP", forward);
+    child = spawn(program, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: "inherit" });
+    child.on("error", (error) => {
+      stop();
+      fail(error);
+    });
     child.on("close", (code, signal) => {
-      process.off("SIGINT", ignore);
-      process.off("SIGTERM", forward);
+      stop();
       done(exitCode(code, signal));
     });
   });

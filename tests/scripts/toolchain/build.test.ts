@@ -1,0 +1,238 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { type Checkout, makeCheckout } from "../support/checkout.ts";
+import { start } from "../support/child.ts";
+
+let checkout: Checkout;
+beforeAll(() => {
+  checkout = makeCheckout();
+});
+beforeEach(() => {
+  checkout.reset();
+  checkout.install("go");
+});
+afterAll(() => checkout.remove());
+
+const builds = () => checkout.calls().filter((call) => call.startsWith("go build"));
+
+describe("building a tool", () => {
+  test("leaves its programs, links and scripts with a description of them, and nothing else", async () => {
+    expect(await checkout.run("toolchain", "pulumi", "plugins")).toMatchObject({ code: 0, signal: null });
+    const [pulumi = ""] = checkout.entries("pulumi");
+    expect(readdirSync(pulumi).sort()).toEqual(["entry.json", "pulumi", "wrapper"]);
+    expect(readFileSync(join(pulumi, "pulumi"), "utf8")).toBe("#!/bin/sh\necho pulumi runs\n");
+    const entry = JSON.parse(readFileSync(join(pulumi, "entry.json"), "utf8"));
+    expect(entry).toMatchObject({ tool: "pulumi", version: "3.9.1", go: "go1.26.8", bytes: 27 });
+    expect(pulumi.endsWith(entry.key)).toBe(true);
+
+    const [plugins = ""] = checkout.entries("plugins");
+    expect(readlinkSync(join(plugins, "pulumi-resource-hcloud"))).toBe("all-plugins");
+    expect(existsSync(join(checkout.cache, "build"))).toBe(false);
+  });
+
+  test("is done once: the next run calls no program and says nothing but that all is ready", async () => {
+    await checkout.run("toolchain", "pulumi", "command");
+    expect(builds()).toHaveLength(2);
+    const again = await checkout.run("toolchain", "pulumi", "command");
+    expect(again).toMatchObject({ code: 0, stdout: "sluice: the tools are ready; --list shows them\n", stderr: "" });
+    expect(checkout.calls()).toEqual([]);
+  });
+
+  test("needs no Go once all is built", async () => {
+    await checkout.run("toolchain", "command");
+    const withoutGo = { ...checkout.env, PATH: "/nowhere" };
+    const script = join(checkout.folder, "scripts", "toolchain.ts");
+    expect(await start(process.execPath, [script, "command"], withoutGo).ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("compiles the version in, in every form that is asked for", async () => {
+    await checkout.run("toolchain", "pulumi", "command");
+    expect(builds().map((call) => /-ldflags (.*) -v /.exec(call)?.[1])).toEqual([
+      "-s -w -X main.full=v3.9.1 -X main.plain=3.9.1 -X main.major=3 -X main.minor=9",
+      "-s -w -X main.version=0.9.2",
+    ]);
+  });
+
+  test("goes by the module file that the tool names", async () => {
+    await checkout.run("toolchain", "language-host", "command");
+    const calls = checkout.calls().filter((call) => /^go (list|build)/.test(call));
+    expect(calls.map((call) => / -modfile=\S+/.exec(call)?.[0])).toEqual([
+      " -modfile=v3.mod",
+      " -modfile=v3.mod",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("gives go caches and a temporary folder of ours, go.sum as it is, and this platform", async () => {
+    Object.assign(checkout.env, { GOFLAGS: "-mod=mod", GOOS: "plan9", GOWORK: "/else", GO111MODULE: "off" });
+    checkout.on("go build", 'env >"$FAKE/env"; [ -d "$GOTMPDIR" ] || exit 1');
+    expect(await checkout.run("toolchain", "command")).toMatchObject({ code: 0 });
+    const lines = readFileSync(checkout.fake("env"), "utf8").split("\n");
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        `GOMODCACHE=${checkout.cache}/go/mod`,
+        `GOCACHE=${checkout.cache}/go/build`,
+        `GOTMPDIR=${checkout.cache}/build/tmp`,
+        "GOFLAGS=-mod=readonly -trimpath -buildvcs=false",
+        "GOWORK=off",
+        `GOOS=${process.platform}`,
+        "GO111MODULE=on",
+      ]),
+    );
+    expect(lines.filter((line) => /^GO(NOSUMDB|NOSUMCHECK|INSECURE|SUMDB|PRIVATE|PROXY)=/.test(line))).toEqual([]);
+  });
+
+  test("works on a copy with the edits and files that its module needs, and leaves the checkout as it is", async () => {
+    checkout.on("go build", 'cp -R . "$FAKE/stage"');
+    expect(await checkout.run("toolchain", "kubernetes")).toMatchObject({ code: 0 });
+    const stage = checkout.fake("stage");
+    expect(readFileSync(join(stage, "patched", "sdk", "pkg", "a.go"), "utf8")).toBe("new\nnot old\nnew\n");
+    expect(readFileSync(join(stage, "embedded", "schema.json"), "utf8")).toBe("{}\n");
+    expect(readdirSync(join(checkout.folder, "toolchain", "kubernetes")).sort()).toEqual([
+      "go.mod",
+      "go.sum",
+      "main.go",
+    ]);
+  });
+
+  test("stops where a module is no longer what the edits were made for", async () => {
+    const file = checkout.fake("changed", "pkg", "a.go");
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "old\n");
+    checkout.on("go mod", `printf '{"Dir":"%s"}' "$FAKE/changed"; exit`);
+    const ended = await checkout.run("toolchain", "kubernetes");
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toContain("sluice: pkg/a.go of sdk has changed: ^old$ matches 1 times, not 2.");
+    expect(checkout.entries("kubernetes")).toEqual([]);
+  });
+
+  test("follows the order of the list, and counts the steps", async () => {
+    const { stderr } = await checkout.run("toolchain", "command", "pulumi");
+    expect(stderr.split("\n")).toEqual([
+      "sluice: building pulumi, command from Go modules, once, into " +
+        `${checkout.cache}: 2m00s on two idle cores with empty caches, less with full ones. ` +
+        "Ctrl-C is safe: the next run goes on.",
+      "[1/2] building pulumi 3.9.1, 0s, about 1m00s left (a fixture)",
+      expect.stringMatching(/^\[1\/2] building pulumi 3\.9\.1: done in \ds$/),
+      "[2/2] building command 0.9.2, 0s, about 1m00s left (a fixture)",
+      expect.stringMatching(/^\[2\/2] building command 0\.9\.2: done in \ds$/),
+      "",
+    ]);
+  });
+});
+
+describe("a build that fails", () => {
+  test("shows the end of the real error, where the log is, and a command that repeats it", async () => {
+    const failing = [
+      "for package in a b c d; do echo example.invalid/$package >&2; done",
+      "echo '# example.invalid/d' >&2",
+      'for line in $(cat "$FAKE/lines"); do echo "./d.go:$line:1: undefined: y" >&2; done',
+      "exit 1",
+    ].join("\n");
+    writeFileSync(checkout.fake("lines"), Array.from({ length: 40 }, (_, line) => line + 1).join(" "));
+    checkout.on("go build", failing);
+    const ended = await checkout.run("toolchain", "command", "pulumi");
+    expect(ended).toMatchObject({ code: 1, stdout: "" });
+    const lines = ended.stderr.split("\n");
+    const start = lines.indexOf("sluice: pulumi 3.9.1 could not be built: it does not compile.");
+    expect(lines.slice(start + 1, start + 31)).toEqual(
+      Array.from({ length: 30 }, (_, line) => `  ./d.go:${line + 11}:1: undefined: y`),
+    );
+    const log = join(checkout.cache, "logs", "pulumi.log");
+    expect(lines[start + 31]).toBe(`The whole log: ${log}`);
+    expect(readFileSync(log, "utf8")).toMatch(/^pulumi 3\.9\.1 with go1\.26\.8\nexample\.invalid\/a\n(.*\n)*.*:40:1: /);
+    expect(ended.stderr).not.toMatch(/^ +at /m);
+
+    const repeat = lines[start + 32]?.replace("To repeat it: ", "") ?? "";
+    const repeated = await inShell(repeat);
+    expect(repeated).toMatchObject({ code: 1 });
+    expect(repeated.stderr).toContain("./d.go:40:1: undefined: y");
+    const calls = builds();
+    expect(calls).toHaveLength(2);
+    expect(calls[0]).toBe(calls[1]);
+  });
+
+  test("is made good by the next run, once its cause is gone", async () => {
+    checkout.on("go build", "echo broken >&2; exit 1");
+    expect(await checkout.run("toolchain", "command")).toMatchObject({ code: 1 });
+    expect(checkout.entries("command")).toEqual([]);
+    checkout.on("go build", "");
+    expect(await checkout.run("toolchain", "command")).toMatchObject({ code: 0 });
+    expect(checkout.entries("command")).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      "a module that go.sum refuses",
+      "go list",
+      "echo 'go: downloading x v1' >&2; echo 'checksum mismatch' >&2; exit 1",
+      ["sluice: command 0.9.2 could not be built: its modules cannot be had.", "  checksum mismatch"],
+    ],
+    [
+      "go without a word, as when memory runs out",
+      "go build",
+      "kill -9 $$",
+      ["sluice: command 0.9.2 could not be built: it does not compile.", "  go ended with 137 and said nothing"],
+    ],
+  ])("says what stopped it: %s", async (_, call, shell, expected) => {
+    checkout.on(call, shell);
+    const ended = await checkout.run("toolchain", "command");
+    expect(ended.code).toBe(1);
+    const lines = ended.stderr.split("\n");
+    const start = lines.indexOf(expected[0] ?? "");
+    expect(lines.slice(start, start + 3)).toEqual([...expected, expect.stringContaining("The whole log: ")]);
+    expect(checkout.calls().filter((made) => made.startsWith(call))).toHaveLength(1);
+  });
+
+  test("says which module cannot be fetched, and the command that tries it again", async () => {
+    checkout.on("go mod", `printf '{"Error":"not found: v3.9.0"}'; exit 1`);
+    const ended = await checkout.run("toolchain", "kubernetes");
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain(
+      "sluice: cannot fetch example.invalid/sdk v3.9.0: not found: v3.9.0\nTo repeat it: cd ",
+    );
+    expect(ended.stderr).toMatch(/ go mod download -json example\.invalid\/sdk@v3\.9\.0\n$/);
+  });
+});
+
+describe("a machine that cannot build", () => {
+  test.each([
+    ["go env", "echo go1.22.12; exit", "go on PATH is go1.22.12"],
+    ["go env", "echo 'cannot find GOROOT' >&2; exit 2", "go on PATH does not say which it is: cannot find GOROOT"],
+  ])("is told what to do: %s, %s", async (call, shell, found) => {
+    checkout.on(call, shell);
+    const ended = await checkout.run("toolchain", "command");
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain(
+      `sluice: Go 1.26 or later builds the toolchain, but ${found}. ` +
+        "Install it from https://go.dev/dl, or install the Pulumi CLI, and run again.\n",
+    );
+    expect(ended.stderr).not.toMatch(/^ +at /m);
+  });
+
+  test("is told that it has no go", async () => {
+    rmSync(join(checkout.env.PATH ?? "", "go"));
+    const ended = await checkout.run("toolchain", "command");
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain("but there is no go on PATH. Install it from https://go.dev/dl");
+  });
+
+  test("is told that the cache cannot be written", async () => {
+    mkdirSync(checkout.env.HOME ?? "");
+    const file = join(checkout.env.HOME ?? "", "file");
+    writeFileSync(file, "");
+    checkout.env.SLUICE_CACHE = join(file, "cache");
+    const ended = await checkout.run("toolchain", "command");
+    expect(ended).toMatchObject({ code: 1 });
+    expect(ended.stderr).toMatch(
+      /^sluice: cannot write to .*\/file\/cache: ENOTDIR.* SLUICE_CACHE names another folder for the cache\.\n$/,
+    );
+  });
+});
+
+/** Runs a line as a person would who copied it. */
+function inShell(line: string) {
+  return start("sh", ["-c", line], checkout.env).ended;
+}
