@@ -78,8 +78,8 @@ export const engineTools: readonly Tool[] = [
       module: "github.com/pulumi/pulumi/sdk/v3",
       files: ["nodejs/dist/pulumi-resource-pulumi-nodejs"],
     },
-    seconds: 300,
-    gigabytes: 5,
+    seconds: 530,
+    gigabytes: 4,
   },
   {
     name: "plugins",
@@ -94,8 +94,8 @@ export const engineTools: readonly Tool[] = [
       "pulumi-resource-proxmoxve",
       "talos-sdk",
     ],
-    seconds: 150,
-    gigabytes: 3,
+    seconds: 160,
+    gigabytes: 2,
   },
   {
     name: "kubernetes",
@@ -105,8 +105,8 @@ export const engineTools: readonly Tool[] = [
     versionOf: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
     commands: ["pulumi-resource-kubernetes"],
     versionVariables: { "main.version": "1.2.3" },
-    seconds: 400,
-    gigabytes: 4,
+    seconds: 90,
+    gigabytes: 2,
   },
   {
     name: "language-host",

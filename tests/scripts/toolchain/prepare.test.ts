@@ -104,6 +104,10 @@ describe("with a fitting CLI on PATH", () => {
     const warm = await prepare();
     expect(warm).toMatchObject({ built: [], asked: ["pulumi version"], stderr: "" });
     expect(warm.toolchain.origin).toEqual({ cli: "PATH", plugins: "built" });
+
+    // Another checkout, or this one with a new work folder: the cache has them.
+    rmSync(ownHome(), { recursive: true });
+    expect(await prepare()).toMatchObject({ built: [], asked: ["pulumi version"], stderr: "" });
   });
 
   test("that downloads one plugin and not the next, all are built: they serve together", async () => {
