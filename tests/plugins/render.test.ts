@@ -12,7 +12,7 @@ import { toolNamed } from "../../scripts/toolchain/tools.ts";
 import { root } from "../../scripts/workspace/paths.ts";
 import { type Ended, run } from "../../scripts/workspace/run.ts";
 import { goldenNodes } from "../components/talos/goldenClusters.ts";
-import { withoutNetwork } from "./support/withoutNetwork.ts";
+import { withoutNetwork } from "../support/withoutNetwork.ts";
 
 jest.setTimeout(60_000);
 
