@@ -1,7 +1,7 @@
 // Where an environment's state, passphrase and settings are.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Toolchain } from "../toolchain/toolchain.ts";
@@ -114,8 +114,13 @@ function hasOwnPassphrase(): boolean {
 }
 
 async function makePassphrase(): Promise<string> {
-  if (!existsSync(passphraseFile)) {
-    await writeFile(passphraseFile, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
-  }
+  if (existsSync(passphraseFile)) return passphraseFile;
+  const temporary = `${passphraseFile}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  await writeFile(temporary, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
+  // There as a whole or not at all, and never twice: what one run has encrypted another's would not open.
+  await link(temporary, passphraseFile).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  await rm(temporary);
   return passphraseFile;
 }

@@ -84,10 +84,18 @@ describe("a signal to npm run", () => {
     expect(await child.ended).toMatchObject({ code: 41 });
   });
 
-  test("from the terminal reaches the command once: for the engine a second Ctrl-C means at once", async () => {
-    const [child, pid] = await startWaiting("SIGINT");
+  test("from the terminal is not passed on: the command has it already, and a second means at once to the engine", async () => {
+    const [child, pid] = await startWaiting("SIGINT", "SIGTERM");
     child.kill("SIGINT");
-    process.kill(pid, "SIGINT");
+    child.kill("SIGTERM");
+    // Had it been told of both, it would have ended by the first.
+    expect(await child.ended).toMatchObject({ code: 41 });
+    expect(runs(pid)).toBe(false);
+  });
+
+  test("from the terminal leaves it to the command how it ends", async () => {
+    const [child] = await startWaiting("SIGINT");
+    child.killGroup("SIGINT");
     expect(await child.ended).toMatchObject({ code: 40 });
   });
 });

@@ -7,6 +7,7 @@ import {
   constants,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -172,12 +173,11 @@ function writeModules(folder: string): void {
   }
 }
 
-/** Also what is read-only. */
+/** Also what is read-only; of a link, the link. */
 function removeTree(...paths: readonly string[]): void {
-  const there = paths.filter((path) => existsSync(path));
-  if (there.length === 0) return;
-  execFileSync("chmod", ["-R", "u+w", ...there]);
-  execFileSync("rm", ["-rf", ...there]);
+  const folders = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+  if (folders.length > 0) execFileSync("chmod", ["-R", "u+w", ...folders]);
+  execFileSync("rm", ["-rf", ...paths]);
 }
 
 function write(path: string, lines: readonly string[]): void {

@@ -51,7 +51,7 @@ describe("a fetch", () => {
   });
 
   test.each([
-    "reading https://proxy.golang.org/x/@v/v1.zip: 502 Bad Gateway",
+    "reading https://proxy.example/x/@v/v1.zip: 502 Bad Gateway",
     "Get x: net/http: TLS handshake timeout",
     "read tcp 10.0.0.1:1->10.0.0.2:443: read: connection reset by peer",
     "unexpected EOF",
@@ -64,8 +64,8 @@ describe("a fetch", () => {
 
   test.each([
     "verifying x@v1: checksum mismatch",
-    "reading https://proxy.golang.org/x/@v/v1.zip: 404 Not Found",
-    "dial tcp: lookup proxy.golang.org: no such host",
+    "reading https://proxy.example/x/@v/v1.zip: 404 Not Found",
+    "dial tcp: lookup proxy.example: no such host",
   ])("that meets a fault which stays is not: %s", async (fault) => {
     checkout.on("go list", `echo '${fault}' >&2; exit 1`);
     const { ended, calls } = await fetch({ stallAfter: 60_000, attempts: 3 });

@@ -89,10 +89,15 @@ describe("a run that is told to end", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)("by %s to the first process alone ends go as well", async (signal, code) => {
-    const run = await startBuild(() => checkout.startByNpm("toolchain", "command"));
+    // Go is told by the one signal on which it puts its things away.
+    const heed = "trap 'echo told >\"$FAKE/told\"; exit 1' INT";
+    const run = await startBuild(() => checkout.startByNpm("toolchain", "command"), heed);
     run.kill(signal);
-    expect(await run.ended).toMatchObject({ code });
+    const ended = await run.ended;
+    expect(ended).toMatchObject({ code });
+    expect(ended.stderr).not.toContain("could not be built");
     await compilerIsGone();
+    expect(existsSync(checkout.fake("told"))).toBe(true);
   });
 
   test("a second time does not wait for what does not heed the first", async () => {

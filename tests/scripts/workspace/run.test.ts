@@ -49,7 +49,7 @@ describe("a program that is run", () => {
   });
 
   test("that is not there is an error", async () => {
-    await expect(run("no-such-program", [])).rejects.toThrow("ENOENT");
+    await expect(run("/no/such/program", [])).rejects.toThrow("ENOENT");
   });
 
   test("is ended after its time, without waiting for children that keep its output open", async () => {
