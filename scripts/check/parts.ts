@@ -1,5 +1,5 @@
 // The parts of the whole check, in the order they run: what is quick and fails often comes first.
-import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureTools } from "../toolchain/ensure.ts";
@@ -8,6 +8,7 @@ import { pluginTools, prepareToolchain } from "../toolchain/toolchain.ts";
 import { toolNamed, tools } from "../toolchain/tools.ts";
 import { root } from "../workspace/paths.ts";
 import { run, runAttached } from "../workspace/run.ts";
+import { goFiles } from "./goFiles.ts";
 
 export interface Counts {
   readonly passed: number;
@@ -40,8 +41,7 @@ function command(name: string, ...args: string[]): Promise<Counts> {
 }
 
 async function formatOfGo(): Promise<Counts> {
-  const files = await Array.fromAsync(glob("{toolchain,lab}/**/*.go", { cwd: root }));
-  const formatted = await run("gofmt", ["-l", ...files], { cwd: root });
+  const formatted = await run("gofmt", ["-l", ...(await goFiles())], { cwd: root });
   if (formatted.stdout !== "") console.log(`not formatted with gofmt:\n${formatted.stdout}`);
   return counted(formatted.code === 0 && formatted.stdout === "");
 }

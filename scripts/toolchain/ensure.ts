@@ -25,6 +25,11 @@ export async function ensureTools(wanted: readonly Tool[]): Promise<void> {
   });
 }
 
+/** Whether all of them are in the cache and whole. */
+export async function areBuilt(wanted: readonly Tool[]): Promise<boolean> {
+  return (await missingTools(wanted, () => undefined)).length === 0;
+}
+
 async function buildTools(missing: readonly Tool[]): Promise<void> {
   await checkSpace(missing);
   const seconds = missing.reduce((sum, tool) => sum + tool.seconds, 0);

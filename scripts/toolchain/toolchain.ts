@@ -2,8 +2,8 @@
 import { link, mkdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
 import { workFolder } from "../workspace/paths.ts";
-import { ensureTools } from "./ensure.ts";
-import { cliFolder, entryFolder, inspectEntry, programPath } from "./entry.ts";
+import { areBuilt, ensureTools } from "./ensure.ts";
+import { cliFolder, entryFolder, programPath } from "./entry.ts";
 import { downloadPlugins, hasPlugin, ordinaryHome, pluginFolder, pulumiOnPath } from "./official.ts";
 import type { Tool } from "./tool.ts";
 import { cliTools, pluginNamed, plugins, toolNamed } from "./tools.ts";
@@ -36,7 +36,8 @@ export async function prepareToolchain(): Promise<Toolchain> {
   };
   const cli = onPath ? ("PATH" as const) : ("built" as const);
 
-  const haveBuilt = (await usesBuiltPlugins()) || (await areInCache(pluginTools()));
+  // Built for another checkout, they serve this one as well: downloads were tried then.
+  const haveBuilt = (await usesBuiltPlugins()) || (await areBuilt(pluginTools()));
   if (!haveBuilt && (await downloadPlugins(pulumi, base, ordinaryHome()))) {
     return { pulumi, environment: base, origin: { cli, plugins: "downloaded" } };
   }
@@ -91,12 +92,6 @@ async function inode(path: string): Promise<number | undefined> {
 /** Whether this checkout runs on plugins that were built, and has them all. */
 export async function usesBuiltPlugins(): Promise<boolean> {
   for (const plugin of plugins) if (!(await hasPlugin(ownHome, plugin))) return false;
-  return true;
-}
-
-/** Whether they were built for another checkout: downloads were tried then. */
-async function areInCache(wanted: readonly Tool[]): Promise<boolean> {
-  for (const tool of wanted) if ((await inspectEntry(entryFolder(tool))).state !== "good") return false;
   return true;
 }
 
