@@ -9,7 +9,7 @@ import { annotate, runAddress } from "./workflows/workflowRun.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { run } from "./workspace/run.ts";
-import { backendEnvironment, environments, prepareStack, settingsFile } from "./workspace/stack.ts";
+import { backendEnvironment, environmentList, prepareStack, settingsFile } from "./workspace/stack.ts";
 
 const driftFound = 2;
 
@@ -27,7 +27,7 @@ Ends with 0: no drift, or not deployed; ${driftFound}: drift; 1: could not be co
 
   --issue   in a GitHub workflow: open, update or close the environment's drift issue
 
-Environments: ${(await environments()).join(", ")}.`;
+Environments: ${await environmentList()}.`;
     if (!values.help) throw new Failure(usage);
     console.log(usage);
     return 0;

@@ -4,7 +4,7 @@ import { prepareToolchain, type Toolchain } from "./toolchain/toolchain.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { runAttached } from "./workspace/run.ts";
-import { backendEnvironment, checkStack, environments, prepareStack } from "./workspace/stack.ts";
+import { backendEnvironment, checkStack, environmentList, environments, prepareStack } from "./workspace/stack.ts";
 
 const stackCommands = ["preview", "up", "refresh", "destroy"];
 
@@ -36,13 +36,13 @@ async function stackCommand(command: string, args: readonly string[]): Promise<n
   const [name, ...options] = args;
   if (name === "--help" || name === "-h") {
     console.log(
-      `npm run ${command} -- <environment> [options of 'pulumi ${command}']\n\nEnvironments: ${(await environments()).join(", ")}.`,
+      `npm run ${command} -- <environment> [options of 'pulumi ${command}']\n\nEnvironments: ${await environmentList()}.`,
     );
     return 0;
   }
   if (name === undefined || name.startsWith("-")) {
     throw new Failure(
-      `npm run ${command} -- <environment> [options]: which environment? There are: ${(await environments()).join(", ")}.`,
+      `npm run ${command} -- <environment> [options]: which environment? There are: ${await environmentList()}.`,
     );
   }
   const toolchain = await prepareToolchain();

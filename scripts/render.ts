@@ -8,7 +8,7 @@ import { startGenerator } from "./render/generator.ts";
 import { checkPatches } from "./render/patches.ts";
 import { talosPlugin } from "./toolchain/toolchain.ts";
 import { Failure, main } from "./workspace/fail.ts";
-import { environments, settingsFile } from "./workspace/stack.ts";
+import { environmentList, settingsFile } from "./workspace/stack.ts";
 
 await main(async () => {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: "boolean" } } });
@@ -17,13 +17,13 @@ await main(async () => {
     console.log(
       "npm run render -- <environment> [node ...]\n\n" +
         "Shows the machine config of each node, or of the nodes named, without a cluster and without a network.\n" +
-        `Secrets are masked; in place of the cluster's own stand placeholders.\nEnvironments: ${(await environments()).join(", ")}.`,
+        `Secrets are masked; in place of the cluster's own stand placeholders.\nEnvironments: ${await environmentList()}.`,
     );
     return 0;
   }
   if (environment === undefined) {
     throw new Failure(
-      `npm run render -- <environment> [node ...]: which environment? There are: ${(await environments()).join(", ")}.`,
+      `npm run render -- <environment> [node ...]: which environment? There are: ${await environmentList()}.`,
     );
   }
   const { config, hidden } = readClusterConfigFile(await settingsFile(environment));

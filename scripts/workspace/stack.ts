@@ -73,7 +73,7 @@ export async function checkStack(toolchain: Toolchain, stack: Stack): Promise<vo
 export async function settingsFile(name: string): Promise<string> {
   const file = join(root, `Pulumi.${name}.yaml`);
   if (existsSync(file)) return file;
-  const there = (await environments()).join(", ");
+  const there = await environmentList();
   throw new Failure(`there is no environment '${name}': Pulumi.${name}.yaml is missing. There are: ${there}.`);
 }
 
@@ -83,6 +83,11 @@ export async function environments(): Promise<string[]> {
     .map((file) => /^Pulumi\.([\w-]+)\.yaml$/.exec(file)?.[1])
     .filter((name) => name !== undefined)
     .sort();
+}
+
+/** The same for a person to read. */
+export async function environmentList(): Promise<string> {
+  return (await environments()).join(", ");
 }
 
 /**
