@@ -1,0 +1,66 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+)
+
+// possible says what can happen at a point of each kind.
+var possible = map[Kind][]Action{
+	Cloud:   {Refuse, Delay, Drop, Fail, Hold},
+	Talos:   {Refuse, Delay, Drop, Fail, Hold},
+	Kube:    {Refuse, Delay, Drop, Fail, Hold},
+	Stage:   {Delay, Fail, Hold, Crash},
+	Service: {Delay, Fail, Hold, Crash},
+	Member:  {Delay, Hold},
+	Node:    {Delay, Hold, Drop},
+	Pod:     {Delay, Fail, Hold},
+	Disk:    {Absent},
+	PKI:     {Other},
+}
+
+// FieldError is what is wrong with one field of a rule.
+type FieldError struct {
+	Field, Message string
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
+
+// Check says what is wrong with a rule: FieldErrors, joined.
+func (r Rule) Check() error {
+	var faults []error
+	fault := func(field, format string, args ...any) {
+		faults = append(faults, &FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	actions, known := possible[r.On]
+	if !known {
+		fault("on", "no kind %q; there are cloud, talos, kube, stage, service, member, node, pod, disk and pki", r.On)
+	} else if !slices.Contains(actions, r.Do) {
+		fault("do", "%q is not possible on %q; possible is one of %q", r.Do, r.On, actions)
+	}
+	for _, pattern := range []struct{ field, text string }{{"name", r.Name}, {"subject", r.Subject}} {
+		if _, err := path.Match(pattern.text, ""); err != nil {
+			fault(pattern.field, "%q is no pattern", pattern.text)
+		}
+	}
+	for _, count := range []struct {
+		field string
+		count int
+	}{{"times", r.Times}, {"skip", r.Skip}} {
+		if count.count < 0 {
+			fault(count.field, "is %d, cannot be negative", count.count)
+		}
+	}
+	if (r.Delay > 0) != (r.Do == Delay) {
+		fault("delay", "is needed for do %q, and for nothing else", Delay)
+	}
+	if r.Code != "" && r.Do != Fail && (r.Do != Crash || r.Code != StaysOff) {
+		fault("code", "is for do %q only, but for %q of do %q", Fail, StaysOff, Crash)
+	}
+	if r.Message != "" && r.Do != Fail {
+		fault("message", "is for do %q only", Fail)
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,75 @@
+package pace
+
+import "time"
+
+// Profile is a set of durations.
+type Profile string
+
+const (
+	// Fast is for tests: short, but in the order and proportion of life.
+	Fast Profile = "fast"
+	// Real is what people report from the field.
+	Real Profile = "real"
+)
+
+// Step is something that takes time.
+type Step string
+
+// The steps. One that is missing in durations takes no time.
+const (
+	CloudAction   Step = "cloud.action"         // any action of the cloud but those below
+	ServerCreate  Step = "cloud.server.create"  // from the call until the server starts
+	NetworkAttach Step = "cloud.network.attach" // from the call until the NIC is there
+	HealthCheck   Step = "cloud.health"         // between two checks of a load balancer's target
+	ImageBuild    Step = "factory.image"        // an image of the Image Factory that nobody asked for before
+
+	Firmware Step = "node.firmware"  // power on until the kernel runs
+	Kernel   Step = "node.kernel"    // kernel until the API of Talos answers
+	Install  Step = "node.install"   // writing Talos to the disk
+	Shutdown Step = "node.shutdown"  // stopping services before power off or reboot
+	Wipe     Step = "node.wipe"      // of partitions in a reset
+	Upgrade  Step = "node.upgrade"   // pulling and writing another installer
+	Service  Step = "node.service"   // one service of Talos from start to healthy
+	Pull     Step = "node.pull"      // one image
+	Join     Step = "etcd.join"      // an etcd member from start to voter
+	Register Step = "kubelet.node"   // kubelet healthy until its Node is there
+	Static   Step = "kubelet.static" // a static pod from manifest to process
+	Pod      Step = "kubelet.pod"    // a pod from bound to Ready, after the images
+
+	Quorum  Step = "etcd.timeout"    // a call to an etcd without a majority until it gives up
+	Lease   Step = "kubelet.lease"   // between two signs of life of a kubelet
+	Backoff Step = "kubelet.backoff" // the first wait before a container is tried again
+	Kill    Step = "kubelet.kill"    // a container from being told to stop until it did
+	Attach  Step = "csi.attach"      // a volume to a node
+
+	Retry Step = "service.retry" // a service of Talos from its failure to the next start
+)
+
+var durations = map[Step]struct{ fast, real time.Duration }{
+	CloudAction:   {50 * time.Millisecond, 2 * time.Second},
+	ServerCreate:  {200 * time.Millisecond, 15 * time.Second},
+	NetworkAttach: {100 * time.Millisecond, 4 * time.Second},
+	HealthCheck:   {250 * time.Millisecond, 15 * time.Second},
+	ImageBuild:    {100 * time.Millisecond, 20 * time.Second},
+
+	Firmware: {600 * time.Millisecond, 8 * time.Second},
+	Kernel:   {300 * time.Millisecond, 12 * time.Second},
+	Install:  {1 * time.Second, 45 * time.Second},
+	Shutdown: {400 * time.Millisecond, 10 * time.Second},
+	Wipe:     {200 * time.Millisecond, 5 * time.Second},
+	Upgrade:  {1 * time.Second, 40 * time.Second},
+	Service:  {100 * time.Millisecond, 2 * time.Second},
+	Pull:     {200 * time.Millisecond, 10 * time.Second},
+	Join:     {300 * time.Millisecond, 8 * time.Second},
+	Register: {200 * time.Millisecond, 5 * time.Second},
+	Static:   {100 * time.Millisecond, 3 * time.Second},
+	Pod:      {300 * time.Millisecond, 5 * time.Second},
+
+	Quorum:  {1 * time.Second, 7 * time.Second},
+	Lease:   {3 * time.Second, 10 * time.Second},
+	Backoff: {1 * time.Second, 10 * time.Second},
+	Kill:    {100 * time.Millisecond, 2 * time.Second},
+	Attach:  {200 * time.Millisecond, 5 * time.Second},
+
+	Retry: {500 * time.Millisecond, 5 * time.Second},
+}
