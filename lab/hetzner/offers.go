@@ -1,0 +1,131 @@
+package hetzner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
+)
+
+var locations = []schema.Location{
+	{ID: 1, Name: "fsn1", Description: "Falkenstein DC Park 1", Country: "DE", City: "Falkenstein", Latitude: 50.47612, Longitude: 12.370071, NetworkZone: "eu-central"},
+	{ID: 2, Name: "nbg1", Description: "Nuremberg DC Park 1", Country: "DE", City: "Nuremberg", Latitude: 49.452102, Longitude: 11.076665, NetworkZone: "eu-central"},
+	{ID: 3, Name: "hel1", Description: "Helsinki DC Park 1", Country: "FI", City: "Helsinki", Latitude: 60.169857, Longitude: 24.938379, NetworkZone: "eu-central"},
+	{ID: 4, Name: "ash", Description: "Ashburn, VA", Country: "US", City: "Ashburn, VA", Latitude: 39.045821, Longitude: -77.487073, NetworkZone: "us-east"},
+	{ID: 5, Name: "hil", Description: "Hillsboro, OR", Country: "US", City: "Hillsboro, OR", Latitude: 45.54222, Longitude: -122.951924, NetworkZone: "us-west"},
+	{ID: 6, Name: "sin", Description: "Singapore", Country: "SG", City: "Singapore", Latitude: 1.283333, Longitude: 103.833333, NetworkZone: "ap-southeast"},
+}
+
+// datacenters are one for each location. Only a server's metadata names them.
+var datacenters = []string{"fsn1-dc14", "nbg1-dc3", "hel1-dc2", "ash-dc1", "hil-dc1", "sin-dc1"}
+
+var europe = []string{"fsn1", "nbg1", "hel1"}
+
+// plan is a type of servers.
+type plan struct {
+	id     int64
+	name   string
+	cores  int
+	memory float32
+	disk   int
+	// cents is the price of a month.
+	cents int
+}
+
+var plans = []plan{
+	{22, "cpx11", 2, 2, 40, 435}, {23, "cpx21", 3, 4, 80, 755}, {24, "cpx31", 4, 8, 160, 1360},
+	{25, "cpx41", 8, 16, 240, 2520}, {26, "cpx51", 16, 32, 360, 5490},
+	{45, "cax11", 2, 4, 40, 379}, {93, "cax21", 4, 8, 80, 649}, {94, "cax31", 8, 16, 160, 1249}, {95, "cax41", 16, 32, 320, 2449},
+	{96, "ccx13", 2, 8, 80, 1249}, {97, "ccx23", 4, 16, 160, 2449}, {98, "ccx33", 8, 32, 240, 4849},
+	{99, "ccx43", 16, 64, 360, 9649}, {100, "ccx53", 32, 128, 600, 19249}, {101, "ccx63", 48, 192, 960, 28849},
+	{104, "cx22", 2, 4, 40, 379}, {105, "cx32", 4, 8, 80, 680}, {106, "cx42", 8, 16, 160, 1640}, {107, "cx52", 16, 32, 320, 3240},
+	{114, "cx23", 2, 4, 40, 349}, {115, "cx33", 4, 8, 80, 549}, {116, "cx43", 8, 16, 160, 949}, {117, "cx53", 16, 32, 320, 1749},
+}
+
+func (p plan) serverType() schema.ServerType {
+	made := schema.ServerType{
+		ID: p.id, Name: p.name, Description: strings.ToUpper(p.name), Category: "Cost-Optimized",
+		Cores: p.cores, Memory: p.memory, Disk: p.disk, StorageType: "local", CPUType: "shared", Architecture: "x86",
+	}
+	switch {
+	case strings.HasPrefix(p.name, "cax"):
+		made.Architecture = "arm"
+	case strings.HasPrefix(p.name, "cpx"):
+		made.Category = "Regular Performance"
+	case strings.HasPrefix(p.name, "ccx"):
+		made.Category, made.CPUType = "General Purpose", "dedicated"
+	}
+	everywhere := strings.HasPrefix(p.name, "cpx") || strings.HasPrefix(p.name, "ccx")
+	for _, location := range locations {
+		if !everywhere && !slices.Contains(europe, location.Name) {
+			continue
+		}
+		made.Locations = append(made.Locations, schema.ServerTypeLocation{ID: location.ID, Name: location.Name, Recommended: true, Available: true})
+		made.Prices = append(made.Prices, schema.PricingServerTypePrice{
+			Location: location.Name, PriceHourly: price(float64(p.cents) / 100 / 624), PriceMonthly: price(float64(p.cents) / 100),
+			IncludedTraffic: 20 << 40, PricePerTBTraffic: price(1),
+		})
+	}
+	return made
+}
+
+// balancerPlan is a type of load balancers.
+type balancerPlan struct {
+	id                             int64
+	name                           string
+	connections, services, targets int
+	cents                          int
+}
+
+var balancerPlans = []balancerPlan{
+	{1, "lb11", 10_000, 5, 25, 539}, {2, "lb21", 20_000, 15, 75, 1640}, {3, "lb31", 40_000, 30, 150, 3290},
+}
+
+func (p balancerPlan) loadBalancerType() schema.LoadBalancerType {
+	made := schema.LoadBalancerType{
+		ID: p.id, Name: p.name, Description: strings.ToUpper(p.name), MaxConnections: p.connections,
+		MaxServices: p.services, MaxTargets: p.targets, MaxAssignedCertificates: 10 * p.services,
+	}
+	for _, location := range locations {
+		made.Prices = append(made.Prices, schema.PricingLoadBalancerTypePrice{
+			Location: location.Name, PriceHourly: price(float64(p.cents) / 100 / 624), PriceMonthly: price(float64(p.cents) / 100),
+			IncludedTraffic: 20 << 40, PricePerTBTraffic: price(1),
+		})
+	}
+	return made
+}
+
+var isos = []schema.ISO{
+	{ID: 119702, Name: "debian-12.11.0-amd64-netinst.iso", Description: "Debian 12 (amd64/netinstall)", Type: "public", Architecture: pointer("x86")},
+	{ID: 122629, Name: "talos-amd64-omni-stable.iso", Description: "Talos (amd64)", Type: "public", Architecture: pointer("x86")},
+	{ID: 122630, Name: "talos-arm64-omni-stable.iso", Description: "Talos (arm64)", Type: "public", Architecture: pointer("arm")},
+}
+
+// price has the tax of Germany on top.
+func price(net float64) schema.Price {
+	return schema.Price{Net: fmt.Sprintf("%.10f", net), Gross: fmt.Sprintf("%.10f", net*1.19)}
+}
+
+func (c *Cloud) getPricing(*call) (reply, error) {
+	prices := schema.Pricing{
+		Currency: "EUR", VATRate: "19.000000", Image: schema.PricingImage{PricePerGBMonth: price(0.011)},
+		FloatingIP: schema.PricingFloatingIP{PriceMonthly: price(3)}, Traffic: schema.PricingTraffic{PricePerTB: price(1)},
+		ServerBackup: schema.PricingServerBackup{Percentage: "20.000000"}, Volume: schema.PricingVolume{PricePerGBPerMonth: price(0.044)},
+	}
+	for _, item := range c.catalog.serverTypes.items {
+		prices.ServerTypes = append(prices.ServerTypes, schema.PricingServerType{ID: item.id, Name: item.name, Prices: item.value.Prices})
+	}
+	for _, item := range c.catalog.loadBalancerTypes.items {
+		prices.LoadBalancerTypes = append(prices.LoadBalancerTypes, schema.PricingLoadBalancerType{ID: item.id, Name: item.name, Prices: item.value.Prices})
+	}
+	for kind, monthly := range map[string]float64{"ipv4": 0.5, "ipv6": 0} {
+		primary, floating := schema.PricingPrimaryIP{Type: kind}, schema.PricingFloatingIPType{Type: kind}
+		for _, location := range locations {
+			primary.Prices = append(primary.Prices, schema.PricingPrimaryIPTypePrice{Location: location.Name, PriceHourly: price(monthly / 624), PriceMonthly: price(monthly)})
+			floating.Prices = append(floating.Prices, schema.PricingFloatingIPTypePrice{Location: location.Name, PriceMonthly: price(3)})
+		}
+		prices.PrimaryIPs, prices.FloatingIPs = append(prices.PrimaryIPs, primary), append(prices.FloatingIPs, floating)
+	}
+	return answer(schema.PricingGetResponse{Pricing: prices})
+}
