@@ -1,0 +1,128 @@
+package talosapi
+
+import (
+	"context"
+
+	"github.com/distribution/reference"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/siderolabs/talos/pkg/machinery/api/common"
+	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
+)
+
+// imageService is machine.ImageService, which Talos has since 1.13.
+type imageService struct {
+	machine.UnimplementedImageServiceServer
+	node *node
+}
+
+// debugService is machine.DebugService, which Talos has since 1.13.
+type debugService struct {
+	machine.UnimplementedDebugServiceServer
+}
+
+// List lists the images of a namespace.
+func (s *imageService) List(in *machine.ImageServiceListRequest, stream grpc.ServerStreamingServer[machine.ImageServiceListResponse]) error {
+	namespace, err := containerdNamespace(in.GetContainerd())
+	if err != nil {
+		return err
+	}
+	for _, image := range s.node.Images(namespace) {
+		err := stream.Send(&machine.ImageServiceListResponse{
+			Name: image.Name, Digest: image.Digest, Size: image.Bytes, CreatedAt: timestamppb.New(image.Created),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pull pulls an image and says which it is.
+func (s *imageService) Pull(in *machine.ImageServicePullRequest, stream grpc.ServerStreamingServer[machine.ImageServicePullResponse]) error {
+	namespace, err := containerdNamespace(in.GetContainerd())
+	if err != nil {
+		return err
+	}
+	image, err := s.node.Pull(stream.Context(), namespace, in.GetImageRef())
+	if err != nil {
+		return err
+	}
+	name, err := pinned(image)
+	if err != nil {
+		return status.Errorf(codes.Internal, "error parsing image reference: %s", err)
+	}
+	return stream.Send(&machine.ImageServicePullResponse{Response: &machine.ImageServicePullResponse_Name{Name: name}})
+}
+
+// pinned is the name of an image with its digest in place of its tag.
+func pinned(image Image) (string, error) {
+	parsed, err := reference.ParseDockerRef(image.Name)
+	if err != nil {
+		return "", err
+	}
+	return parsed.Name() + "@" + image.Digest, nil
+}
+
+// ContainerRun has nothing to run a container with.
+func (s *debugService) ContainerRun(grpc.BidiStreamingServer[machine.DebugContainerRunRequest, machine.DebugContainerRunResponse]) error {
+	return status.Error(codes.Unimplemented, "the lab plays containers by their status alone: there is none to debug in")
+}
+
+// ImageList is the list of 1.12.
+func (s *machineService) ImageList(in *machine.ImageListRequest, stream machine.MachineService_ImageListServer) error {
+	namespace, err := namespaceNamed(in.GetNamespace())
+	if err != nil {
+		return status.Errorf(codes.InvalidArgument, "invalid namespace %s", in.GetNamespace())
+	}
+	for _, image := range s.node.Images(namespace) {
+		err := stream.Send(&machine.ImageListResponse{
+			Name: image.Name, Digest: image.Digest, Size: image.Bytes, CreatedAt: timestamppb.New(image.Created),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ImagePull is the pull of 1.12.
+func (s *machineService) ImagePull(ctx context.Context, in *machine.ImagePullRequest) (*machine.ImagePullResponse, error) {
+	namespace, err := namespaceNamed(in.GetNamespace())
+	if err != nil {
+		return nil, status.Errorf(codes.InvalidArgument, "invalid namespace %s", in.GetNamespace())
+	}
+	if _, err := s.node.Pull(ctx, namespace, in.GetReference()); err != nil {
+		return nil, err
+	}
+	return &machine.ImagePullResponse{Messages: []*machine.ImagePull{{}}}, nil
+}
+
+// containerdNamespace is the namespace that a request means.
+func containerdNamespace(instance *common.ContainerdInstance) (string, error) {
+	switch instance.GetDriver() {
+	case common.ContainerDriver_CONTAINERD:
+		if instance.GetNamespace() == common.ContainerdNamespace_NS_CRI {
+			return "", status.Error(codes.InvalidArgument, "cannot use CRI namespace with containerd driver")
+		}
+	case common.ContainerDriver_CRI:
+	default:
+		return "", status.Errorf(codes.InvalidArgument, "invalid containerd driver %s", instance.GetDriver())
+	}
+	return namespaceNamed(instance.GetNamespace())
+}
+
+func namespaceNamed(namespace common.ContainerdNamespace) (string, error) {
+	switch namespace {
+	case common.ContainerdNamespace_NS_CRI:
+		return constants.K8sContainerdNamespace, nil
+	case common.ContainerdNamespace_NS_SYSTEM:
+		return systemNamespace, nil
+	default:
+		return "", status.Errorf(codes.InvalidArgument, "invalid containerd namespace %s", namespace)
+	}
+}

@@ -1,0 +1,90 @@
+package talosapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	v1alpha1server "github.com/siderolabs/talos/internal/app/machined/internal/server/v1alpha1"
+	"github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
+	"github.com/siderolabs/talos/pkg/machinery/config"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// node is a machine whose API runs.
+type node struct {
+	Machine
+	Options
+	// old says that it runs Talos 1.12 or older.
+	old bool
+	// maintenance is the mode that its API was started in.
+	maintenance bool
+	// up ends when the API stops; what follows logs and events ends with it.
+	up context.Context
+
+	// applying is held while a config is applied; official is the code that
+	// decides about it, with the memory that it has of this boot.
+	applying sync.Mutex
+	official *official
+	// installing is held while an installer runs.
+	installing sync.Mutex
+}
+
+func newNode(m Machine, options Options, maintenance bool, up context.Context) (*node, error) {
+	contract, err := config.ParseContractFromVersion(m.Version())
+	if err != nil {
+		return nil, fmt.Errorf("%s runs Talos %q: %w", m.Host(), m.Version(), err)
+	}
+	n := &node{Machine: m, Options: options, maintenance: maintenance, up: up}
+	n.old = !contract.Greater(config.TalosVersion1_12)
+	n.official = newOfficial(n)
+	return n, nil
+}
+
+// mode is what Talos makes of the platform.
+func (n *node) mode() runtime.Mode {
+	switch n.Platform() {
+	case "metal":
+		return runtime.ModeMetal
+	case "container":
+		return runtime.ModeContainer
+	default:
+		return runtime.ModeCloud
+	}
+}
+
+// supports refuses what a platform cannot do.
+func (n *node) supports(feature runtime.ModeCapability) error {
+	if !n.mode().Supports(feature) {
+		return status.Errorf(codes.FailedPrecondition, "method is not supported in %s mode", n.mode())
+	}
+	return nil
+}
+
+// while returns a context that also ends when the API stops, and a function that
+// turns the error of a call that ended so into none: such a call ends well.
+func (n *node) while(ctx context.Context) (context.Context, func(error) error, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	release := context.AfterFunc(n.up, cancel)
+	ended := func(err error) error {
+		if n.up.Err() != nil && errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	}
+	return ctx, ended, func() {
+		release()
+		cancel()
+	}
+}
+
+// service returns the official server, with the memory of this boot that Talos
+// 1.13 has and 1.12 has not.
+func (n *node) service() *v1alpha1server.Server {
+	if n.old {
+		return &v1alpha1server.Server{Controller: n.official}
+	}
+	return n.official.server
+}

@@ -1,0 +1,102 @@
+package talosapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/state"
+
+	v1alpha1server "github.com/siderolabs/talos/internal/app/machined/internal/server/v1alpha1"
+	"github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
+	v1alpha1runtime "github.com/siderolabs/talos/internal/app/machined/pkg/runtime/v1alpha1"
+	"github.com/siderolabs/talos/pkg/machinery/config"
+)
+
+// official lets Talos' own code for some calls decide about a node of the lab.
+// It stands for the controller of machined; what that code does not ask for in
+// these calls is left nil. Nothing is carried out here: a decision is noted, for
+// the one who asked.
+type official struct {
+	runtime.Controller
+	runtime *officialRuntime
+	server  *v1alpha1server.Server
+}
+
+// officialRuntime is Talos' own runtime, but for what would change the node.
+type officialRuntime struct {
+	*v1alpha1runtime.Runtime
+	decided decision
+}
+
+// decision is what an accepted config leads to.
+type decision struct {
+	config      config.Provider
+	revertAfter time.Duration
+}
+
+func newOfficial(n *node) *official {
+	o := &official{runtime: &officialRuntime{Runtime: v1alpha1runtime.NewRuntime(officialState{n}, nil, nil)}}
+	o.server = &v1alpha1server.Server{Controller: o}
+	return o
+}
+
+// Runtime returns the runtime.
+func (o *official) Runtime() runtime.Runtime { return o.runtime }
+
+// Run is asked for the reboot after a config; the answer says so as well, and
+// whoever gets it reboots.
+func (o *official) Run(context.Context, runtime.Sequence, any, ...runtime.LockOption) error {
+	return nil
+}
+
+// RollbackToConfigAfter notes when to revert.
+func (r *officialRuntime) RollbackToConfigAfter(after time.Duration) error {
+	r.decided.revertAfter = after
+	return nil
+}
+
+// SetConfig notes the config.
+func (r *officialRuntime) SetConfig(cfg config.Provider) error {
+	r.decided.config = cfg
+	return nil
+}
+
+// SetPersistedConfig notes the config.
+func (r *officialRuntime) SetPersistedConfig(cfg config.Provider) error {
+	r.decided.config = cfg
+	return nil
+}
+
+// officialState shows a node as machined's state.
+type officialState struct{ node *node }
+
+func (s officialState) Platform() runtime.Platform      { return officialPlatform{node: s.node} }
+func (s officialState) Machine() runtime.MachineState   { return officialMachine{node: s.node} }
+func (s officialState) Cluster() runtime.ClusterState   { return nil }
+func (s officialState) V1Alpha2() runtime.V1Alpha2State { return officialResources{node: s.node} }
+
+type officialPlatform struct {
+	runtime.Platform
+	node *node
+}
+
+func (p officialPlatform) Name() string       { return p.node.Platform() }
+func (p officialPlatform) Mode() runtime.Mode { return p.node.mode() }
+
+type officialMachine struct {
+	runtime.MachineState
+	node *node
+}
+
+func (m officialMachine) Installed() bool { return m.node.Installed() }
+
+type officialResources struct {
+	runtime.V1Alpha2State
+	node *node
+}
+
+func (r officialResources) Resources() state.State { return r.node.Resources() }
+
+func (r officialResources) GetConfig(context.Context) (config.Provider, error) {
+	return r.node.Config(), nil
+}

@@ -1,0 +1,68 @@
+package talosapi
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/siderolabs/talos/pkg/machinery/client"
+	"github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/role"
+)
+
+func TestAddresses(t *testing.T) {
+	l := newLab(t)
+	f := l.machine("1.13.8", "hcloud")
+	more := l.machine("1.13.8", "hcloud").addresses[0]
+	running := l.serve(f)
+	reach := func(addr netip.Addr) error {
+		conn, err := net.Dial("tcp", netip.AddrPortFrom(addr, 50000).String())
+		if err == nil {
+			require.NoError(t, conn.Close())
+		}
+		return err
+	}
+	require.NoError(t, reach(f.addresses[0]))
+	require.Error(t, reach(more))
+	require.NoError(t, running.Add(more))
+	require.NoError(t, running.Add(more), "again")
+	require.NoError(t, reach(more))
+	require.Error(t, running.Add(netip.MustParseAddr("127.50.255.250")), "which is not up")
+
+	c := l.insecure(f)
+	_, err := c.Version(within(t))
+	require.NoError(t, err)
+	running.Remove(f.addresses[0])
+	require.Error(t, reach(f.addresses[0]))
+	_, err = c.Version(within(t))
+	require.Equal(t, codes.Unavailable, status.Code(err), "its connection is gone too")
+	require.NoError(t, reach(more))
+}
+
+func TestStop(t *testing.T) {
+	l := newLab(t)
+	for name, graceful := range map[string]bool{"at once": false, "in order": true} {
+		t.Run(name, func(t *testing.T) {
+			f := l.machine("1.13.8", "metal")
+			l.configure(f, machine.TypeControlPlane)
+			running := l.serve(f)
+			c := l.client(f, role.Admin)
+			events := make(chan client.EventResult)
+			require.NoError(t, c.EventsWatchV2(within(t), events))
+			running.Stop(graceful)
+			require.Error(t, (<-events).Error, "who follows is told")
+			_, err := c.Version(within(t))
+			require.Equal(t, codes.Unavailable, status.Code(err))
+			require.ErrorContains(t, err, "connection refused")
+
+			// The next boot serves the same address.
+			l.serve(f)
+			_, err = l.client(f, role.Admin).Version(within(t))
+			require.NoError(t, err)
+		})
+	}
+}
