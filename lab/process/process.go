@@ -1,0 +1,107 @@
+// Package process runs real programs for the lab and sees to it that none
+// outlives it.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Command is a program to run.
+type Command struct {
+	Path string
+	Args []string
+	// Env is all of its environment.
+	Env []string
+	Dir string
+	// Folders are laid over those of the host, for this program alone: the files
+	// of each by name.
+	Folders map[string]map[string][]byte
+	Log     io.Writer
+}
+
+// grace is how long a program may take to end when it is asked to, before it is
+// killed.
+const grace = 5 * time.Second
+
+// Run runs the program until the context ends, and then ends it with all that
+// it has started. A program that ends by itself is an error.
+func Run(ctx context.Context, command Command) error {
+	return onOwnThread(func() error { return command.run(ctx) })
+}
+
+func (c Command) run(ctx context.Context) error {
+	name := filepath.Base(c.Path)
+	if err := layOver(c.Folders); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	cmd.Stdout, cmd.Stderr = c.Log, c.Log
+	// A group of its own, so that its children end with it, and with the lab
+	// even when that is killed.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	err := cmd.Wait()
+	// What is left of the group. When nothing is, there is nobody to be told.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s ended by itself", name)
+	default:
+		return fmt.Errorf("%s ended by itself: %w", name, err)
+	}
+}
+
+// onOwnThread calls f on a thread that runs nothing else and ends with it: the
+// death signal of a child goes by the thread that started it, and mounts that
+// are made for a child belong to a thread too.
+func onOwnThread(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The main thread outlives its goroutine, and its mounts are what
+			// others take for those of the whole process.
+			done <- onOwnThread(f)
+			runtime.UnlockOSThread()
+			return
+		}
+		done <- f()
+	}()
+	return <-done
+}
+
+// Serve runs the program and calls ready once the URL answers with 200.
+func Serve(ctx context.Context, command Command, url string, ready func()) error {
+	probing, stop := context.WithCancel(ctx)
+	probed := make(chan error, 1)
+	go func() {
+		err := waitFor(probing, url)
+		if err == nil {
+			ready()
+		}
+		probed <- err
+	}()
+	err := Run(ctx, command)
+	stop()
+	if failed := <-probed; failed != nil && !errors.Is(failed, context.Canceled) {
+		return errors.Join(err, failed)
+	}
+	return err
+}
