@@ -1,11 +1,14 @@
 // Judges machine configs as Talos itself does, with the configuration library of one Talos minor: what
 // `talosctl validate --mode metal --strict` does, for many configs at once and with an answer that a program can read.
 //
+// With -node it judges as a node does that is sent the config: errors alone, by the rules for the mode that it runs in.
+//
 // go.mod is for the newest minor; the others have a module file of their own, as in `go build -modfile=v1.12.mod`.
 package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,12 +17,16 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config/validation"
 )
 
-// metal is the mode that demands most: an install section, and all that only real machines have.
-type metal struct{}
+// mode is what the config is for. The default demands most: metal that is not installed needs an install section, and
+// all that only real machines have.
+type mode struct {
+	name      string
+	installed bool
+}
 
-func (metal) String() string        { return "metal" }
-func (metal) RequiresInstall() bool { return true }
-func (metal) InContainer() bool     { return false }
+func (m mode) String() string        { return m.name }
+func (m mode) RequiresInstall() bool { return m.name == "metal" && !m.installed }
+func (m mode) InContainer() bool     { return m.name == "container" }
 
 type verdict struct {
 	// Documents is the number of config documents; 0 where the config cannot be read.
@@ -28,8 +35,27 @@ type verdict struct {
 	Faults []string `json:"faults,omitempty"`
 }
 
+// judgement is how strictly, and for what, configs are judged.
+type judgement struct {
+	mode    mode
+	options []validation.Option
+	// errorsOnly leaves out the warnings.
+	errorsOnly bool
+}
+
 func main() {
-	verdicts, err := judge(os.Args[1:])
+	var target mode
+	flag.StringVar(&target.name, "mode", "metal", "what the config is for: metal, cloud or container")
+	flag.BoolVar(&target.installed, "installed", false, "Talos is on the disk already")
+	node := flag.Bool("node", false, "judge as a node does that is sent the config")
+	flag.Parse()
+
+	as := judgement{mode: target, errorsOnly: *node}
+	if !*node {
+		as.options = []validation.Option{validation.WithLocal(), validation.WithStrict()}
+	}
+
+	verdicts, err := as.judge(flag.Args())
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(verdicts)
 	}
@@ -47,11 +73,11 @@ func main() {
 }
 
 // judge reads the named files, or standard input under the name "-" where none is named.
-func judge(names []string) (map[string]verdict, error) {
+func (j judgement) judge(names []string) (map[string]verdict, error) {
 	if len(names) == 0 {
 		text, err := io.ReadAll(os.Stdin)
 
-		return map[string]verdict{"-": check(text)}, err
+		return map[string]verdict{"-": j.check(text)}, err
 	}
 
 	verdicts := map[string]verdict{}
@@ -62,20 +88,24 @@ func judge(names []string) (map[string]verdict, error) {
 			return nil, err
 		}
 
-		verdicts[name] = check(text)
+		verdicts[name] = j.check(text)
 	}
 
 	return verdicts, nil
 }
 
-func check(text []byte) verdict {
+func (j judgement) check(text []byte) verdict {
 	config, err := configloader.NewFromBytes(text)
 	if err != nil {
 		return verdict{Faults: []string{err.Error()}}
 	}
 
 	// Even in strict mode documents other than the main one hand out their warnings apart.
-	faults, err := config.Validate(metal{}, validation.WithLocal(), validation.WithStrict())
+	faults, err := config.Validate(j.mode, j.options...)
+	if j.errorsOnly {
+		faults = nil
+	}
+
 	if err != nil {
 		faults = append(faults, err.Error())
 	}
