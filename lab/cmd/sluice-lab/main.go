@@ -1,0 +1,14 @@
+// Command sluice-lab plays, offline, what a cluster needs: a cloud, an image
+// factory, machines that run Talos, and the Kubernetes that they make up.
+package main
+
+import (
+	"os"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cli"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/lab"
+)
+
+func main() {
+	os.Exit(cli.Run(os.Args[1:], lab.Compose))
+}

@@ -1,0 +1,180 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
+)
+
+// served is an API that is served to its owner.
+type served struct {
+	*Client
+	url   string
+	facts *timeline.Timeline
+	down  chan struct{}
+}
+
+func serve(t *testing.T, handler func(*API) http.Handler) *served {
+	t.Helper()
+	facts := timeline.New(time.Now, nil)
+	found := &served{facts: facts, down: make(chan struct{})}
+	api := &API{
+		Plan:     scenario.NewPlan(fault.NewSet(facts), facts),
+		Timeline: facts,
+		Status:   func() any { return map[string]string{"state": "fine"} },
+		Down:     func() { close(found.down) },
+		Routes: func(mux *http.ServeMux) {
+			mux.HandleFunc("GET /more", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "more") })
+		},
+	}
+	server := httptest.NewServer(handler(api))
+	t.Cleanup(server.Close)
+	found.url = server.URL
+	found.Client = NewClient(func(ctx context.Context) (net.Conn, error) {
+		dialer := net.Dialer{}
+		return dialer.DialContext(ctx, "tcp", server.Listener.Addr().String())
+	})
+	return found
+}
+
+func TestStatus(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	status, err := lab.Status(t.Context())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"state": "fine"}`, string(status))
+}
+
+func TestFaultsComeAndGo(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	ids, err := lab.AddFaults(t.Context(), "scenario.yaml", []byte("- {id: stuck, on: stage, do: hold}\n- {on: pod, do: hold, when: {what: stage}}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"stuck", "fault-1"}, ids)
+	listed, err := lab.Faults(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []scenario.Listed{
+		{Entry: scenario.Entry{Rule: fault.Rule{ID: "stuck", On: fault.Stage, Do: fault.Hold}}, State: scenario.Armed},
+		{Entry: scenario.Entry{Rule: fault.Rule{ID: "fault-1", On: fault.Pod, Do: fault.Hold}, When: &scenario.Moment{What: "stage"}}, State: scenario.Waiting},
+	}, listed)
+
+	require.NoError(t, lab.RemoveFault(t.Context(), "stuck"))
+	require.EqualError(t, lab.RemoveFault(t.Context(), "stuck"), `there is no fault "stuck"`)
+	require.NoError(t, lab.RemoveFaults(t.Context()))
+	listed, err = lab.Faults(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, listed)
+}
+
+func TestRefusals(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	_, err := lab.AddFaults(t.Context(), "s.yaml", []byte("on: pod\ndo: crash\n"))
+	require.EqualError(t, err, `s.yaml:2: do: "crash" is not possible on "pod"; possible is one of ["delay" "fail" "hold"]`)
+	_, err = lab.AddFaults(t.Context(), "s.yaml", []byte("[{id: a, on: pod, do: hold}, {id: a, on: pod, do: hold}]"))
+	require.EqualError(t, err, `entry 2: there is a fault "a" already`)
+	_, err = lab.AddFaults(t.Context(), "s.yaml", []byte("# "+strings.Repeat("x", largest)))
+	require.EqualError(t, err, "http: request body too large")
+
+	for _, test := range []struct {
+		method, path, kind string
+		status             int
+		want               string
+	}{
+		{"POST", "/faults", "text/plain", 415, `the Content-Type must be application/json or application/yaml, it is "text/plain"`},
+		{"POST", "/faults", "", 415, `the Content-Type must be application/json or application/yaml, it is ""`},
+		{"GET", "/timeline?after=x", "", 400, `after: "x" is not the number of a fact`},
+		{"GET", "/timeline?after=-1", "", 400, `after: "-1" is not the number of a fact`},
+		{"GET", "/timeline?follow=maybe", "", 400, `follow: "maybe" is neither true nor false`},
+		{"POST", "/down", "", 404, ""},
+		{"PUT", "/faults", "", 405, ""},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), test.method, lab.url+test.path, strings.NewReader("{}"))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", test.kind)
+		response, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, test.status, response.StatusCode, test.path)
+		if test.want != "" {
+			want, err := json.Marshal(refusal{Error: test.want})
+			require.NoError(t, err)
+			require.JSONEq(t, string(want), string(body))
+		}
+	}
+	require.EqualError(t, lab.Down(t.Context()), "the lab answered POST /down with 404 Not Found")
+}
+
+func TestTheOwnerMayEndTheLab(t *testing.T) {
+	lab := serve(t, (*API).OwnerHandler)
+	status, err := lab.Status(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, status)
+	require.NoError(t, lab.Down(t.Context()))
+	<-lab.down
+}
+
+func TestPartsAddRoutes(t *testing.T) {
+	for name, handler := range map[string]func(*API) http.Handler{"anyone": (*API).Handler, "the owner": (*API).OwnerHandler} {
+		t.Run(name, func(t *testing.T) {
+			lab := serve(t, handler)
+			response, err := http.Get(lab.url + "/more")
+			require.NoError(t, err)
+			defer response.Body.Close()
+			body, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.Equal(t, "more", string(body))
+		})
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	for i := range 3 {
+		lab.facts.Record("lab", "count", fmt.Sprint(i+1))
+	}
+	for after, want := range map[int][]string{0: {"1", "2", "3"}, 2: {"3"}, 3: nil} {
+		var seen []string
+		require.NoError(t, lab.Timeline(t.Context(), after, false, func(fact timeline.Fact) error {
+			seen = append(seen, fact.Value)
+			return nil
+		}))
+		require.Equal(t, want, seen)
+	}
+	full := fmt.Errorf("the disk is full")
+	require.ErrorIs(t, lab.Timeline(t.Context(), 0, true, func(timeline.Fact) error { return full }), full)
+}
+
+func TestFollowersGetFactsAsTheyCome(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	lab.facts.Record("lab", "count", "1")
+	seen := make(chan string)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- lab.Timeline(ctx, 0, true, func(fact timeline.Fact) error {
+			seen <- fact.Value
+			return nil
+		})
+	}()
+	require.Equal(t, "1", <-seen)
+	for _, value := range []string{"2", "3"} {
+		lab.facts.Record("lab", "count", value)
+		require.Equal(t, value, <-seen)
+	}
+	cancel()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}

@@ -1,0 +1,72 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
+)
+
+func file(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lab.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func TestReadConfig(t *testing.T) {
+	config, err := ReadConfig(file(t, `
+profile: real
+versions: [1.13.8]
+snapshots:
+  - {talos: 1.13.8, schematic: abc, arch: amd64, labels: {os: talos}}
+scenario:
+  - {on: pod, do: hold, after: 3s}
+`))
+	require.NoError(t, err)
+	require.Equal(t, Config{
+		Profile: pace.Real, Seed: 1, SampleRepository: true, Versions: []string{"1.13.8"},
+		Snapshots: []Snapshot{{Talos: "1.13.8", Schematic: "abc", Arch: "amd64", Labels: map[string]string{"os": "talos"}}},
+		Scenario:  []scenario.Entry{{Rule: fault.Rule{On: fault.Pod, Do: fault.Hold}, After: 3e9}},
+	}, config)
+	require.NoError(t, config.Check())
+	require.NoError(t, DefaultConfig().Check())
+
+	_, err = ReadConfig(file(t, "profil: fast"))
+	require.ErrorContains(t, err, `lab.yaml: unknown field "profil"`)
+	_, err = ReadConfig("/nonexistent")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestConfigSaysAllThatIsWrong(t *testing.T) {
+	config := Config{
+		Profile:   "slow",
+		Snapshots: []Snapshot{{Talos: "1.13.8", Arch: "amd64"}},
+		Scenario:  []scenario.Entry{{Rule: fault.Rule{On: fault.Pod, Do: fault.Crash}}},
+		Tools:     map[string]string{"kubectl": "bin/kubectl"},
+	}
+	require.EqualError(t, config.Check(), `profile: no profile "slow": there are "fast" and "real"
+snapshots[0].schematic: is missing
+scenario[0]: do: "crash" is not possible on "pod"; possible is one of ["delay" "fail" "hold"]
+tools.kubectl: "bin/kubectl" is no absolute path`)
+}
+
+func TestReadTools(t *testing.T) {
+	tools, err := ReadTools(file(t, `{"sh": "/bin/sh"}`))
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"sh": "/bin/sh"}, tools)
+	require.NoError(t, Config{Profile: pace.Fast, Tools: tools}.Check())
+
+	plain := file(t, "no program")
+	config := Config{Profile: pace.Fast, Tools: map[string]string{"helm": plain}}
+	require.EqualError(t, config.Check(), "tools.helm: "+plain+" is no program")
+	config.Tools["helm"] = "/nonexistent"
+	require.ErrorIs(t, config.Check(), os.ErrNotExist)
+	_, err = ReadTools(file(t, "[]"))
+	require.Error(t, err)
+}

@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+)
+
+// forward leads whoever connects to a listener to what dial reaches, until the
+// context ends; then it closes all and returns.
+func forward(ctx context.Context, listener net.Listener, dial func(context.Context) (net.Conn, error), log *slog.Logger) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer stop()
+	for {
+		near, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		running.Go(func() {
+			defer near.Close()
+			far, err := dial(ctx)
+			if err != nil {
+				log.Info("nobody to forward to", "error", err)
+				return
+			}
+			defer far.Close()
+			stop := context.AfterFunc(ctx, func() {
+				_ = near.Close()
+				_ = far.Close()
+			})
+			defer stop()
+			join(near, far)
+		})
+	}
+}
+
+// join copies both ways until both sides are done.
+func join(one, other net.Conn) {
+	var copying sync.WaitGroup
+	for _, way := range [][2]net.Conn{{one, other}, {other, one}} {
+		copying.Go(func() {
+			// How it ends is known to both sides.
+			_, _ = io.Copy(way[0], way[1])
+			if half, ok := way[0].(interface{ CloseWrite() error }); ok {
+				_ = half.CloseWrite()
+			}
+		})
+	}
+	copying.Wait()
+}
