@@ -40,6 +40,7 @@ func (o *options) faultAddCommand() *cobra.Command {
   cloud    a request to the cloud: name "POST /v1/servers", subject the cloud
   talos    a call to a node: name "ApplyConfiguration", subject the node
   kube     a request to Kubernetes: name "GET /api/v1/nodes", subject the cluster
+  machine  a machine that is on: name "power"
   stage    a stage that a node enters: name "installing"
   service  a service of Talos that starts: name "kubelet"
   member   an etcd member that would become a voter: name "promote"
@@ -50,6 +51,7 @@ func (o *options) faultAddCommand() *cobra.Command {
 Names and subjects are patterns in which * stands for anything.`,
 		Example: `  sluice-lab fault add --on cloud --name "POST /v1/servers" --do fail --code 503 --times 2
   sluice-lab fault add --on stage --name installing --subject w-1 --do hold --until stage=running@cp-1
+  sluice-lab fault add --on machine --subject cp-2 --do crash --times 1
   sluice-lab fault add --on talos --subject cp-1 --do drop --when stage=booting@cp-1 --for 10s
   sluice-lab fault add --file scenario.yaml`,
 		Args: cobra.NoArgs,

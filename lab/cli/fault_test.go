@@ -61,6 +61,13 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestKubeconfig(t *testing.T) {
+	dir := folder(t)
+	lab(t, dir, "up")
+	require.Equal(t, "kind: Config\n", lab(t, dir, "kubeconfig"))
+	lab(t, dir, "down")
+}
+
 func TestTimeline(t *testing.T) {
 	dir := folder(t)
 	lab(t, dir, "up")

@@ -72,7 +72,7 @@ func compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 
 func (s *small) Status() any { return map[string]uint64{"seed": s.parts.Config.Seed} }
 
-func (s *small) Routes(*http.ServeMux) {}
+func (s *small) Kubeconfig() ([]byte, error) { return []byte("kind: Config\n"), nil }
 
 func (s *small) Env() map[string]string { return map[string]string{"HCLOUD_TOKEN": "token"} }
 

@@ -38,6 +38,26 @@ func (o *options) statusCommand() *cobra.Command {
 	}
 }
 
+func (o *options) kubeconfigCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "kubeconfig",
+		Short: "Print the kubeconfig of the first cluster, for programs outside of the lab",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			folder, _, err := o.living()
+			if err != nil {
+				return err
+			}
+			kubeconfig, err := folder.Client().Kubeconfig(cmd.Context())
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(kubeconfig)
+			return err
+		},
+	}
+}
+
 func printJSON(cmd *cobra.Command, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

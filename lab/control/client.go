@@ -36,6 +36,16 @@ func (c *Client) Status(ctx context.Context) (json.RawMessage, error) {
 	return status, err
 }
 
+// Kubeconfig is that of the first cluster, for programs on the host.
+func (c *Client) Kubeconfig(ctx context.Context) ([]byte, error) {
+	response, err := c.send(ctx, http.MethodGet, "/kubeconfig", "", nil)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return io.ReadAll(response.Body)
+}
+
 // Timeline calls for each fact after a number, and with follow for those to come
 // until the context or the lab ends.
 func (c *Client) Timeline(ctx context.Context, after int, follow bool, each func(timeline.Fact) error) error {

@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -25,6 +26,8 @@ type served struct {
 	url   string
 	facts *timeline.Timeline
 	down  chan struct{}
+	// noCluster says that the lab has none.
+	noCluster bool
 }
 
 func serve(t *testing.T, handler func(*API) http.Handler) *served {
@@ -36,8 +39,11 @@ func serve(t *testing.T, handler func(*API) http.Handler) *served {
 		Timeline: facts,
 		Status:   func() any { return map[string]string{"state": "fine"} },
 		Down:     func() { close(found.down) },
-		Routes: func(mux *http.ServeMux) {
-			mux.HandleFunc("GET /more", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "more") })
+		Kubeconfig: func() ([]byte, error) {
+			if found.noCluster {
+				return nil, errors.New("there is no cluster yet")
+			}
+			return []byte("kind: Config\n"), nil
 		},
 	}
 	server := httptest.NewServer(handler(api))
@@ -126,18 +132,15 @@ func TestTheOwnerMayEndTheLab(t *testing.T) {
 	<-lab.down
 }
 
-func TestPartsAddRoutes(t *testing.T) {
-	for name, handler := range map[string]func(*API) http.Handler{"anyone": (*API).Handler, "the owner": (*API).OwnerHandler} {
-		t.Run(name, func(t *testing.T) {
-			lab := serve(t, handler)
-			response, err := http.Get(lab.url + "/more")
-			require.NoError(t, err)
-			defer response.Body.Close()
-			body, err := io.ReadAll(response.Body)
-			require.NoError(t, err)
-			require.Equal(t, "more", string(body))
-		})
-	}
+func TestKubeconfig(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	kubeconfig, err := lab.Client.Kubeconfig(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "kind: Config\n", string(kubeconfig))
+
+	lab.noCluster = true
+	_, err = lab.Client.Kubeconfig(t.Context())
+	require.EqualError(t, err, "there is no cluster yet")
 }
 
 func TestTimeline(t *testing.T) {

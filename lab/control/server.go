@@ -26,8 +26,8 @@ type API struct {
 	Status func() any
 	// Down begins to end the lab and returns.
 	Down func()
-	// Routes adds what parts of the lab have of their own; nil adds nothing.
-	Routes func(*http.ServeMux)
+	// Kubeconfig is that of the first cluster, for programs on the host.
+	Kubeconfig func() ([]byte, error)
 }
 
 // Handler serves the API to whoever reaches the lab.
@@ -39,9 +39,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("POST /faults", a.addFaults)
 	mux.HandleFunc("DELETE /faults", a.removeFaults)
 	mux.HandleFunc("DELETE /faults/{id}", a.removeFault)
-	if a.Routes != nil {
-		a.Routes(mux)
-	}
+	mux.HandleFunc("GET /kubeconfig", a.kubeconfig)
 	return mux
 }
 
@@ -58,6 +56,16 @@ func (a *API) OwnerHandler() http.Handler {
 
 func (a *API) status(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, a.Status())
+}
+
+func (a *API) kubeconfig(w http.ResponseWriter, _ *http.Request) {
+	kubeconfig, err := a.Kubeconfig()
+	if err != nil {
+		refuse(w, http.StatusNotFound, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(kubeconfig) // a caller who has gone misses nothing
 }
 
 // timeline gives facts as lines of JSON: those after a number, and with follow

@@ -6,7 +6,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/http"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
@@ -40,8 +39,8 @@ type Compose func(ctx context.Context, parts Parts) (Lab, error)
 type Lab interface {
 	// Status says how it is, as something that becomes JSON.
 	Status() any
-	// Routes adds to the control API.
-	Routes(mux *http.ServeMux)
+	// Kubeconfig is that of the first cluster, for programs on the host.
+	Kubeconfig() ([]byte, error)
 	// Env is what commands in the lab find in their environment.
 	Env() map[string]string
 	// DialKubernetes connects to the API server of the first cluster.

@@ -104,7 +104,7 @@ func (s *server) run(compose Compose, say func(report)) error {
 	if err != nil {
 		return err
 	}
-	api := &control.API{Plan: plan, Timeline: facts, Down: end, Routes: lab.Routes, Status: func() any { return s.status(lab) }}
+	api := &control.API{Plan: plan, Timeline: facts, Down: end, Kubeconfig: lab.Kubeconfig, Status: func() any { return s.status(lab) }}
 	serving, err := s.serve(ctx, host, api, lab)
 	if err == nil {
 		facts.Record("lab", "state", "ready")

@@ -12,6 +12,7 @@ var possible = map[Kind][]Action{
 	Cloud:   {Refuse, Delay, Drop, Fail, Hold},
 	Talos:   {Refuse, Delay, Drop, Fail, Hold},
 	Kube:    {Refuse, Delay, Drop, Fail, Hold},
+	Machine: {Delay, Crash},
 	Stage:   {Delay, Fail, Hold, Crash},
 	Service: {Delay, Fail, Hold, Crash},
 	Member:  {Delay, Hold},
@@ -36,7 +37,7 @@ func (r Rule) Check() error {
 	}
 	actions, known := possible[r.On]
 	if !known {
-		fault("on", "no kind %q; there are cloud, talos, kube, stage, service, member, node, pod, disk and pki", r.On)
+		fault("on", "no kind %q; there are cloud, talos, kube, machine, stage, service, member, node, pod, disk and pki", r.On)
 	} else if !slices.Contains(actions, r.Do) {
 		fault("do", "%q is not possible on %q; possible is one of %q", r.Do, r.On, actions)
 	}

@@ -11,6 +11,7 @@ const (
 	Cloud   Kind = "cloud"   // name "POST /v1/servers", subject the cloud
 	Talos   Kind = "talos"   // name "ApplyConfiguration", subject the node
 	Kube    Kind = "kube"    // name "GET /api/v1/nodes", subject the cluster
+	Machine Kind = "machine" // name "power", subject the machine, met while it is on and rules change
 	Stage   Kind = "stage"   // name "installing", subject the node, met on entering it
 	Service Kind = "service" // name "kubelet", subject the node, met on starting it
 	Member  Kind = "member"  // name "promote", subject the node whose etcd would become a voter

@@ -1,0 +1,162 @@
+package kube
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// topologyKeys are what the node parts of known drivers report, with the label of
+// the Node that each value comes from.
+var topologyKeys = map[string]map[string]string{
+	"csi.hetzner.cloud":        {"csi.hetzner.cloud/location": corev1.LabelTopologyRegion},
+	"csi.proxmox.sinextra.dev": {corev1.LabelTopologyRegion: corev1.LabelTopologyRegion, corev1.LabelTopologyZone: corev1.LabelTopologyZone},
+}
+
+// driverOf is the CSI driver that the pod registers with the kubelet, or "". Its
+// registrar says where the driver's socket is, in a folder of the driver's name.
+func driverOf(pod *corev1.Pod) string {
+	for _, c := range pod.Spec.Containers {
+		if !strings.Contains(c.Name, "driver-registrar") && !strings.Contains(c.Image, "csi-node-driver-registrar") {
+			continue
+		}
+		command, _ := expand(c, "")
+		for i, word := range command {
+			value, ok := strings.CutPrefix(strings.TrimLeft(word, "-"), "kubelet-registration-path=")
+			if !ok && strings.TrimLeft(word, "-") == "kubelet-registration-path" && i+1 < len(command) {
+				value, ok = command[i+1], true
+			}
+			if ok {
+				return path.Base(path.Dir(value))
+			}
+		}
+	}
+	return ""
+}
+
+// noticeDriver keeps in mind which drivers are registered on the node.
+func (k *kubelet) noticeDriver(pod *corev1.Pod, there bool) {
+	driver := driverOf(pod)
+	if driver == "" {
+		return
+	}
+	k.mu.Lock()
+	was := k.drivers[pod.UID]
+	if there && k.runsReady(pod) {
+		k.drivers[pod.UID] = driver
+	} else {
+		delete(k.drivers, pod.UID)
+	}
+	is := k.drivers[pod.UID]
+	k.mu.Unlock()
+	if was == is {
+		return
+	}
+	k.k.record(k.host.name, "csi", map[bool]string{true: "registered", false: "gone"}[is != ""], "driver", driver)
+	signal(k.booked)
+}
+
+func (k *kubelet) hasDriver(driver string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Contains(slices.Collect(maps.Values(k.drivers)), driver)
+}
+
+// keepDrivers writes the CSINode: at first without drivers, as a kubelet does when
+// it starts, and again whenever they change.
+func (k *kubelet) keepDrivers() {
+	for {
+		err := k.try(k.writeDrivers)
+		if apierrors.IsConflict(err) {
+			continue
+		}
+		if err != nil && k.ctx.Err() == nil {
+			k.k.options.Log.Warn("write a CSINode", "node", k.name(), "error", err)
+		}
+		select {
+		case <-k.booked:
+		case <-k.ctx.Done():
+			return
+		}
+	}
+}
+
+func (k *kubelet) writeDrivers(ctx context.Context, a *api) error {
+	node, err := a.client.CoreV1().Nodes().Get(ctx, k.name(), metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	nodes := a.client.StorageV1().CSINodes()
+	current, err := nodes.Get(ctx, node.Name, metav1.GetOptions{})
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return err
+	}
+	k.mu.Lock()
+	wanted := csiNode(node, k.drivers, k.spec.ProviderID)
+	k.mu.Unlock()
+	if missing {
+		_, err = nodes.Create(ctx, wanted, metav1.CreateOptions{})
+	} else {
+		current.Spec = wanted.Spec
+		_, err = nodes.Update(ctx, current, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	return labelTopology(ctx, a, node, wanted)
+}
+
+// csiNode is what a kubelet writes of the drivers that are registered with it.
+func csiNode(node *corev1.Node, drivers map[types.UID]string, providerID string) *storagev1.CSINode {
+	object := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{
+		Name:            node.Name,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}},
+	}}
+	object.Spec.Drivers = []storagev1.CSINodeDriver{}
+	for _, name := range slices.Compact(slices.Sorted(maps.Values(drivers))) {
+		object.Spec.Drivers = append(object.Spec.Drivers, storagev1.CSINodeDriver{
+			Name: name, NodeID: driverNodeID(name, node, providerID), TopologyKeys: slices.Sorted(maps.Keys(topologyKeys[name])),
+		})
+	}
+	return object
+}
+
+// driverNodeID is what a driver calls the node: the server's number in a cloud
+// that has its own metadata, else the Node's name.
+func driverNodeID(driver string, node *corev1.Node, providerID string) string {
+	if node.Spec.ProviderID != "" {
+		providerID = node.Spec.ProviderID
+	}
+	if number, ok := strings.CutPrefix(providerID, "hcloud://"); ok && driver == "csi.hetzner.cloud" {
+		return number
+	}
+	return node.Name
+}
+
+// labelTopology puts what the drivers say of where the node is on the Node, as a
+// kubelet does.
+func labelTopology(ctx context.Context, a *api, node *corev1.Node, drivers *storagev1.CSINode) error {
+	changed := false
+	for _, driver := range drivers.Spec.Drivers {
+		for key, from := range topologyKeys[driver.Name] {
+			if value, known := node.Labels[from]; known && node.Labels[key] != value {
+				node.Labels[key] = value
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	_, err := a.client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
+	return err
+}

@@ -1,0 +1,166 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	stdx509 "crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+)
+
+const (
+	// lookAgain is how often a process that starts is asked whether it serves.
+	lookAgain = 100 * time.Millisecond
+	// askFor is how long one such question may take.
+	askFor = 2 * time.Second
+)
+
+// etcdProcess is the one real etcd of a cluster. It listens on an internal
+// address only, with certificates of the cluster's own etcd CA.
+type etcdProcess struct {
+	binary  string
+	dir     string
+	address netip.Addr
+	tls     *tls.Config
+
+	process *process
+	client  *clientv3.Client
+	paused  bool
+}
+
+func (e *etcdProcess) endpoint() string {
+	return "https://" + netip.AddrPortFrom(e.address, 2379).String()
+}
+
+// prepare makes the certificates for it.
+func (e *etcdProcess) prepare(spec cluster.Member) error {
+	if err := os.MkdirAll(e.dir, 0o700); err != nil {
+		return err
+	}
+	server, err := issue(spec.CACert, spec.CAKey, "etcd", []stdx509.ExtKeyUsage{stdx509.ExtKeyUsageServerAuth, stdx509.ExtKeyUsageClientAuth},
+		[]net.IP{e.address.AsSlice()}, []string{"localhost"})
+	if err != nil {
+		return err
+	}
+	for name, data := range map[string][]byte{"ca.crt": spec.CACert, "server.crt": server.Crt, "server.key": server.Key} {
+		if err := replaceFile(filepath.Join(e.dir, name), data); err != nil {
+			return err
+		}
+	}
+	client, err := issue(spec.CACert, spec.CAKey, "lab", []stdx509.ExtKeyUsage{stdx509.ExtKeyUsageClientAuth}, nil, nil)
+	if err != nil {
+		return err
+	}
+	pair, err := tls.X509KeyPair(client.Crt, client.Key)
+	if err != nil {
+		return err
+	}
+	roots := stdx509.NewCertPool()
+	roots.AppendCertsFromPEM(spec.CACert)
+	e.tls = &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	return nil
+}
+
+// start brings it up, on the data of before if there is any, and returns when it
+// answers.
+func (e *etcdProcess) start(ctx context.Context) error {
+	peer := "http://" + netip.AddrPortFrom(e.address, 2380).String()
+	started, err := startProcess(e.binary, "etcd", []string{
+		"--name=lab",
+		"--data-dir=" + filepath.Join(e.dir, "data"),
+		"--listen-client-urls=" + e.endpoint(),
+		"--advertise-client-urls=" + e.endpoint(),
+		"--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer,
+		"--initial-cluster=lab=" + peer,
+		"--client-cert-auth=true",
+		"--cert-file=" + filepath.Join(e.dir, "server.crt"),
+		"--key-file=" + filepath.Join(e.dir, "server.key"),
+		"--trusted-ca-file=" + filepath.Join(e.dir, "ca.crt"),
+		// The machine that plays may lose what a lab wrote when its power goes.
+		"--unsafe-no-fsync=true",
+		"--log-level=warn",
+	}, os.Environ(), filepath.Join(e.dir, "etcd.log"))
+	if err != nil {
+		return err
+	}
+	e.process, e.paused = started, false
+	e.client, err = clientv3.New(clientv3.Config{
+		Endpoints: []string{e.endpoint()}, TLS: e.tls, DialTimeout: askFor, Logger: zap.NewNop(),
+	})
+	if err != nil {
+		return errors.Join(err, e.stop())
+	}
+	return e.awaitServing(ctx)
+}
+
+func (e *etcdProcess) awaitServing(ctx context.Context) error {
+	ticker := time.NewTicker(lookAgain)
+	defer ticker.Stop()
+	for {
+		if e.serves(ctx) {
+			return nil
+		}
+		select {
+		case <-e.process.done:
+			return errors.Join(e.process.failure(), e.stop())
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), e.stop())
+		case <-ticker.C:
+		}
+	}
+}
+
+func (e *etcdProcess) serves(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	_, err := e.client.Get(ctx, "health")
+	return err == nil
+}
+
+// settle makes the process what the members are: up while a majority runs,
+// paused while some run, down while none does.
+func (e *etcdProcess) settle(ctx context.Context, majority, idle bool) error {
+	switch {
+	case idle:
+		return e.stop()
+	case majority && e.process == nil:
+		return e.start(ctx)
+	case majority && e.paused:
+		e.paused = false
+		return e.process.resume()
+	case !majority && e.process != nil && !e.paused:
+		e.paused = true
+		return e.process.pause()
+	}
+	return nil
+}
+
+func (e *etcdProcess) stop() error {
+	if e.process == nil {
+		return nil
+	}
+	var err error
+	if e.client != nil {
+		err = e.client.Close()
+	}
+	e.process.stop()
+	e.process, e.client, e.paused = nil, nil, false
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("close the client of etcd: %w", err)
+	}
+	return nil
+}
+
+// wipe drops the data of a process that is stopped.
+func (e *etcdProcess) wipe() error { return os.RemoveAll(filepath.Join(e.dir, "data")) }

@@ -1,0 +1,194 @@
+package kube
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
+)
+
+// addresses of the nodes of the test's cluster.
+var addresses = map[string]string{"cp-1": "10.0.0.11", "cp-2": "10.0.0.12", "w-1": "10.0.0.21"}
+
+// life is a cluster under test.
+type life struct {
+	t        *testing.T
+	talos    *talos
+	network  *network.Host
+	faults   *fault.Set
+	timeline *timeline.Timeline
+	kube     *Kubernetes
+	program  *greeter
+	client   *kubernetes.Clientset // through cp-1
+
+	mu     sync.Mutex
+	static map[string]cluster.StaticPod // by node and name
+	nodes  map[string]cluster.NodeState
+	told   chan struct{}
+}
+
+func newLife(t *testing.T) *life {
+	t.Helper()
+	binary := os.Getenv("SLUICE_CONTROLPLANE")
+	if binary == "" {
+		t.Fatal("SLUICE_CONTROLPLANE must name the binary controlplane, which the toolchain builds")
+	}
+	host, err := network.NewHost(nil)
+	require.NoError(t, err)
+	for _, address := range addresses {
+		require.NoError(t, host.Add(netip.MustParseAddr(address)))
+	}
+	speed, err := pace.New(pace.Fast, 1)
+	require.NoError(t, err)
+	l := &life{
+		t: t, talos: sharedTalos(t), network: host, program: &greeter{},
+		timeline: timeline.New(time.Now, t.Output()),
+		static:   map[string]cluster.StaticPod{}, nodes: map[string]cluster.NodeState{}, told: make(chan struct{}),
+	}
+	l.faults = fault.NewSet(l.timeline)
+	l.kube = New(Options{
+		Dir: t.TempDir(), Binary: binary, Network: host, Pace: speed, Faults: l.faults, Timeline: l.timeline,
+		Programs: []cluster.Program{l.program}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		require.NoError(t, l.kube.Close(ctx))
+		require.Empty(t, l.kube.Processes())
+	})
+	l.client = l.clientOf("cp-1")
+	return l
+}
+
+// clientOf reaches the API server of one node at the node's own address.
+func (l *life) clientOf(node string) *kubernetes.Clientset {
+	config, err := clientcmd.RESTConfigFromKubeConfig(l.talos.kubeconfig("admin", "system:masters"))
+	require.NoError(l.t, err)
+	config.Host = "https://" + addresses[node] + ":6443"
+	config.Timeout = 20 * time.Second
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(l.t, err)
+	return client
+}
+
+// startControlPlane does on a node what Talos does.
+func (l *life) startControlPlane(node string, bootstrap bool, extra map[string]string) {
+	l.t.Helper()
+	require.NoError(l.t, l.kube.StartEtcd(l.t.Context(), node, l.talos.member(node, addresses[node]), bootstrap))
+	l.runStaticPods(node, extra)
+	l.startKubelet(node, true)
+}
+
+func (l *life) runStaticPods(node string, extra map[string]string) {
+	l.kube.RunStaticPods(node, l.talos.controlPlane(node, addresses[node], extra), func(pod cluster.StaticPod) {
+		l.note(func() { l.static[node+"/"+pod.Name] = pod })
+	})
+}
+
+func (l *life) startKubelet(node string, controlPlane bool) {
+	l.kube.StartKubelet(node, l.talos.kubelet(node, addresses[node], controlPlane), func(state cluster.NodeState) {
+		l.note(func() { l.nodes[node] = state })
+	})
+}
+
+func (l *life) note(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+	close(l.told)
+	l.told = make(chan struct{})
+}
+
+// awaitTold waits until what the nodes were told is as asked for.
+func (l *life) awaitTold(what string, as func() bool) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		l.mu.Lock()
+		fulfilled, told := as(), l.told
+		l.mu.Unlock()
+		if fulfilled {
+			return
+		}
+		select {
+		case <-told:
+		case <-ctx.Done():
+			require.FailNow(l.t, "was never told", what)
+		}
+	}
+}
+
+// await watches objects of a kind until one is as asked for, and returns it.
+func await[T apiruntime.Object](l *life, resource, namespace string, selector labels.Selector, example T, what string, as func(T) bool) T {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), 40*time.Second)
+	defer cancel()
+	getters := map[string]cache.Getter{
+		"deployments": l.client.AppsV1().RESTClient(), "jobs": l.client.BatchV1().RESTClient(), "endpointslices": l.client.DiscoveryV1().RESTClient(),
+		"csinodes": l.client.StorageV1().RESTClient(), "volumeattachments": l.client.StorageV1().RESTClient(),
+	}
+	getter, other := getters[resource]
+	if !other {
+		getter = l.client.CoreV1().RESTClient()
+	}
+	var found, last T
+	list := cache.NewFilteredListWatchFromClient(getter, resource, namespace, func(options *metav1.ListOptions) {
+		options.LabelSelector, options.FieldSelector = selector.String(), fields.Everything().String()
+	})
+	_, err := watchtools.UntilWithSync(ctx, list, example, nil, func(event watch.Event) (bool, error) {
+		if object, ok := event.Object.(T); ok && event.Type != watch.Deleted {
+			last = object
+			if as(object) {
+				found = object
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	require.NoError(l.t, err, "%s; last seen: %+v", what, last)
+	return found
+}
+
+func (l *life) awaitNode(name, what string, as func(*corev1.Node) bool) *corev1.Node {
+	l.t.Helper()
+	return await(l, "nodes", "", labels.Everything(), &corev1.Node{}, what, func(node *corev1.Node) bool { return node.Name == name && as(node) })
+}
+
+func (l *life) awaitPod(app, what string, as func(*corev1.Pod) bool) *corev1.Pod {
+	l.t.Helper()
+	return await(l, "pods", corev1.NamespaceAll, labels.SelectorFromSet(labels.Set{"app": app}), &corev1.Pod{}, what, as)
+}
+
+func (l *life) arm(rule fault.Rule) string {
+	l.t.Helper()
+	id, err := l.faults.Add(rule)
+	require.NoError(l.t, err)
+	return id
+}
+
+func ready(node *corev1.Node) bool {
+	condition := nodeCondition(node.Status.Conditions, corev1.NodeReady)
+	return condition != nil && condition.Status == corev1.ConditionTrue
+}

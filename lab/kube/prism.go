@@ -1,0 +1,125 @@
+package kube
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// prism is a local address of a cluster's API that leads to whichever API server
+// is ready, as KubePrism does on every Talos node.
+type prism struct {
+	listener net.Listener
+	dial     func(context.Context) (net.Conn, error)
+	err      error // why it does not listen
+	pipes    pipes
+}
+
+func newPrism(dial func(context.Context) (net.Conn, error)) *prism {
+	p := &prism{dial: dial}
+	// The kernel picks the port, so clusters never meet.
+	if p.listener, p.err = net.Listen("tcp", "127.0.0.1:0"); p.err == nil {
+		p.pipes.serve(p.listener, func(client net.Conn) { pipe(client, p.dial) })
+	}
+	return p
+}
+
+func (p *prism) address() netip.AddrPort {
+	if p.err != nil {
+		return netip.AddrPort{}
+	}
+	return p.listener.Addr().(*net.TCPAddr).AddrPort()
+}
+
+func (p *prism) close() error {
+	if p.err != nil {
+		return p.err
+	}
+	return p.pipes.close(p.listener)
+}
+
+// pipes are the connections of a listener.
+type pipes struct {
+	mu     sync.Mutex
+	open   map[net.Conn]bool
+	closed bool
+	group  sync.WaitGroup
+}
+
+// serve handles each connection that comes in until the listener is closed.
+func (p *pipes) serve(listener net.Listener, handle func(net.Conn)) {
+	p.group.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			p.group.Go(func() {
+				defer p.forget(client)
+				if p.add(client) {
+					handle(client)
+				}
+			})
+		}
+	})
+}
+
+// add says whether the connection came before the end.
+func (p *pipes) add(client net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	if p.open == nil {
+		p.open = map[net.Conn]bool{}
+	}
+	p.open[client] = true
+	return true
+}
+
+func (p *pipes) forget(client net.Conn) {
+	_ = client.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, client)
+}
+
+// cut ends all connections.
+func (p *pipes) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for client := range p.open {
+		_ = client.Close()
+	}
+}
+
+// close ends the listener and all its connections.
+func (p *pipes) close(listener net.Listener) error {
+	err := listener.Close()
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.cut()
+	p.group.Wait()
+	return err
+}
+
+// pipe carries bytes both ways until one side ends.
+func pipe(client net.Conn, dial func(context.Context) (net.Conn, error)) {
+	server, err := dial(context.Background())
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	var up sync.WaitGroup
+	up.Go(func() {
+		_, _ = io.Copy(server, client)
+		_ = server.Close()
+	})
+	_, _ = io.Copy(client, server)
+	_ = client.Close()
+	up.Wait()
+}

@@ -1,0 +1,136 @@
+package kube
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// killAfter is how long a process may take to end after it was asked to. The API
+// server waits for its watches, which can be a minute.
+const killAfter = 2 * time.Second
+
+// process is a program that runs.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+	last *lastLine
+	done chan struct{} // closed when it ended
+	err  error         // why, once it did
+}
+
+// startProcess runs one of the programs of the multi-call binary, with its output
+// in a file.
+func startProcess(binary, name string, args, env []string, logFile string) (*process, error) {
+	if err := os.MkdirAll(filepath.Dir(logFile), 0o755); err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{name: name, last: &lastLine{}, done: make(chan struct{})}
+	output := io.MultiWriter(log, p.last)
+	p.cmd = &exec.Cmd{
+		Path:   binary,
+		Args:   append([]string{name}, args...),
+		Env:    env,
+		Dir:    filepath.Dir(logFile),
+		Stdout: output,
+		Stderr: output,
+		// A signal to the lab's group must not end it before its turn.
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		// Its children, if it had any, do not keep Wait waiting.
+		WaitDelay: killAfter,
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", name, err), log.Close())
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		_ = log.Close()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+// failure says why the process ended, in its own words.
+func (p *process) failure() error {
+	<-p.done
+	reason := "exited with code 0"
+	if p.err != nil {
+		reason = p.err.Error()
+	}
+	return fmt.Errorf("%s: %s: %s", p.name, reason, p.last)
+}
+
+// pause stops it as a process that gets no CPU; resume lets it go on.
+func (p *process) pause() error  { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+
+// stop ends it and waits until it is gone.
+func (p *process) stop() {
+	// Errors say that it is gone already.
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	_ = p.resume()
+	timer := time.NewTimer(killAfter)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return
+	case <-timer.C:
+	}
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// lastLine keeps the last line written that says something.
+type lastLine struct {
+	mu   sync.Mutex
+	line []byte
+	rest []byte
+}
+
+const longestLine = 4096
+
+func (l *lastLine) Write(data []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = append(l.rest, data...)
+	for {
+		line, rest, complete := bytes.Cut(l.rest, []byte("\n"))
+		if !complete {
+			break
+		}
+		l.keep(line)
+		l.rest = rest
+	}
+	if len(l.rest) > longestLine {
+		l.rest = l.rest[len(l.rest)-longestLine:]
+	}
+	return len(data), nil
+}
+
+func (l *lastLine) keep(line []byte) {
+	if line = bytes.TrimSpace(line); len(line) > 0 {
+		l.line = bytes.Clone(line[:min(len(line), longestLine)])
+	}
+}
+
+func (l *lastLine) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if rest := bytes.TrimSpace(l.rest); len(rest) > 0 {
+		return string(rest)
+	}
+	return string(l.line)
+}

@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/factory"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
+)
+
+// versions of Talos that the lab can play, oldest first.
+var versions = []string{
+	"1.12.0", "1.12.1", "1.12.2", "1.12.3", "1.12.4", "1.12.5", "1.12.6",
+	"1.13.0", "1.13.1", "1.13.2", "1.13.3", "1.13.4", "1.13.5", "1.13.6", "1.13.7", "1.13.8",
+}
+
+// imageFactory is the factory, with what the cloud and the nodes ask it.
+type imageFactory struct {
+	*factory.Factory
+	versions []string
+}
+
+func newFactory(parts daemon.Parts) (*imageFactory, error) {
+	offered := parts.Config.Versions
+	if len(offered) == 0 {
+		offered = versions
+	}
+	for _, version := range offered {
+		if !slices.Contains(versions, version) {
+			return nil, fmt.Errorf("versions: the lab cannot play Talos %s; it can play %s to %s", version, versions[0], versions[len(versions)-1])
+		}
+	}
+	made, err := factory.New(factory.Options{Versions: offered, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline})
+	if err != nil {
+		return nil, err
+	}
+	return &imageFactory{Factory: made, versions: offered}, nil
+}
+
+// Has says why there is no such image of Talos.
+func (f *imageFactory) Has(talos, schematic, _ string) error {
+	if !slices.Contains(f.versions, talos) {
+		return fmt.Errorf("there is no Talos %s", talos)
+	}
+	_, err := f.Schematic(schematic)
+	return err
+}
+
+// extensions are those that a node finds in its image. A schematic that nobody
+// uploaded has none.
+func (f *imageFactory) extensions(schematic, version string) []node.Extension {
+	known, err := f.Extensions(schematic, version)
+	if err != nil {
+		return nil
+	}
+	var found []node.Extension
+	for _, e := range known {
+		found = append(found, node.Extension{Name: e.Name, Version: e.Version, Author: e.Author, Description: e.Description})
+	}
+	return found
+}

@@ -1,0 +1,156 @@
+// Package lab puts the parts of a lab together.
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"path/filepath"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/ccm"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/gitops"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/sample"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/storage"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
+)
+
+// token is what the lab's cloud takes; it looks as a real one does.
+const token = "sluicelabsluicelabsluicelabsluicelabsluicelabsluicelabsluicelab0"
+
+// sampleRepository is the name of the seeded repository on the git server.
+const sampleRepository = "sample"
+
+// cloudEndpoint is the address of the Hetzner Cloud API.
+var cloudEndpoint = "http://" + network.Cloud.String() + "/v1"
+
+var errNoCluster = errors.New("there is no cluster yet")
+
+// Lab is a lab that runs.
+type Lab struct {
+	cloud      *hetzner.Cloud
+	kubernetes *kube.Kubernetes
+	servers    *servers
+	hostport   string
+}
+
+var _ daemon.Lab = (*Lab)(nil)
+
+// Compose puts a lab together and starts it.
+func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
+	images, err := newFactory(parts)
+	if err != nil {
+		return nil, err
+	}
+	git, err := gitops.NewServer(gitops.Options{
+		Dir: filepath.Join(parts.Dir, "git"), Faults: parts.Faults, Timeline: parts.Timeline,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if parts.Config.SampleRepository {
+		parts.Progress("seeding the sample repository")
+		files, err := sample.Repository()
+		if err != nil {
+			return nil, err
+		}
+		if err := git.Seed(ctx, sampleRepository, files); err != nil {
+			return nil, err
+		}
+	}
+	kubernetes := kube.New(kube.Options{
+		Dir: filepath.Join(parts.Dir, "kubernetes"), Binary: parts.Config.Tools["controlplane"],
+		Network: parts.Network, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
+		Programs: programs(parts), Log: parts.Log,
+	})
+	cloud := hetzner.New(hetzner.Options{
+		Network: parts.Network, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
+		Tokens: []string{token}, Seed: parts.Config.Seed, Images: images.Has,
+		Machines: newNodes(parts, kubernetes, images),
+	})
+	l := &Lab{
+		cloud: cloud, kubernetes: kubernetes, hostport: parts.KubernetesAddress,
+		servers: newServers(parts.Network, parts.Log),
+	}
+	parts.Progress("opening the cloud, the image factory and the git server")
+	if err := errors.Join(
+		addSnapshots(cloud, parts.Config.Snapshots),
+		l.servers.serve(network.Cloud, cloud),
+		l.servers.serve(network.Factory, images),
+		l.servers.serve(network.Git, git),
+	); err != nil {
+		return nil, errors.Join(err, l.Close(ctx))
+	}
+	return l, nil
+}
+
+// newNodes makes what boots in the boxes of the cloud.
+func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFactory) *node.Maker {
+	validators := validatorsOf(parts.Config.Tools)
+	api := talosapi.New(talosapi.Options{
+		Network: parts.Network, Faults: parts.Faults, Timeline: parts.Timeline, Validate: validators.validate,
+	})
+	return node.New(node.Options{
+		Network: parts.Network, Kubernetes: kubernetes, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
+		Extensions: images.extensions,
+		Serve: func(m talosapi.Machine, maintenance bool, at []netip.Addr) (node.API, error) {
+			return api.Serve(m, maintenance, at)
+		},
+	})
+}
+
+// programs really run, for the containers whose images they stand for.
+func programs(parts daemon.Parts) []cluster.Program {
+	tools := parts.Config.Tools
+	flux := gitops.Flux{Binaries: map[string]string{}, Timeline: parts.Timeline}
+	for _, name := range []string{"source-controller", "kustomize-controller", "helm-controller"} {
+		flux.Binaries[name] = tools[name]
+	}
+	return append(storage.Programs(storage.Options{
+		Dir: filepath.Join(parts.Dir, "csi"), Provisioner: tools["csi-provisioner"], Endpoint: cloudEndpoint,
+		Proxmox: storage.NewProxmox(), Timeline: parts.Timeline,
+	}),
+		flux,
+		gitops.SealedSecrets{Binary: tools["sealed-secrets-controller"]},
+		ccm.Program{Endpoint: cloudEndpoint, Timeline: parts.Timeline},
+	)
+}
+
+// addSnapshots puts snapshots of Talos into the cloud, as somebody did before.
+func addSnapshots(cloud *hetzner.Cloud, snapshots []daemon.Snapshot) error {
+	for _, s := range snapshots {
+		snapshot := hetzner.Snapshot{Name: s.Description, Labels: s.Labels, Talos: s.Talos, Schematic: s.Schematic, Arch: s.Arch}
+		if _, err := cloud.AddSnapshot(snapshot); err != nil {
+			return fmt.Errorf("snapshot of Talos %s: %w", s.Talos, err)
+		}
+	}
+	return nil
+}
+
+// Env leads the tools of a cloud to the lab's.
+func (l *Lab) Env() map[string]string {
+	return map[string]string{"HCLOUD_TOKEN": token, "HCLOUD_ENDPOINT": cloudEndpoint}
+}
+
+// DialKubernetes connects to the API server of the first cluster.
+func (l *Lab) DialKubernetes(ctx context.Context) (net.Conn, error) {
+	clusters := l.kubernetes.Clusters()
+	if len(clusters) == 0 {
+		return nil, errNoCluster
+	}
+	var dialer net.Dialer
+	return dialer.DialContext(ctx, "tcp", l.kubernetes.APIServer(clusters[0]).String())
+}
+
+// Close ends it: machines and load balancers, then what Kubernetes still runs,
+// then the servers.
+func (l *Lab) Close(ctx context.Context) error {
+	return errors.Join(l.cloud.Close(ctx), l.kubernetes.Close(ctx), l.servers.close(ctx))
+}

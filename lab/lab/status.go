@@ -1,0 +1,42 @@
+package lab
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
+)
+
+// status is how the parts of a lab are.
+type status struct {
+	Processes []kube.Process `json:"processes"`
+}
+
+// Status says how its parts are.
+func (l *Lab) Status() any {
+	return status{Processes: l.kubernetes.Processes()}
+}
+
+// Kubeconfig is that of the first cluster, for programs on the host.
+func (l *Lab) Kubeconfig() ([]byte, error) {
+	clusters := l.kubernetes.Clusters()
+	if len(clusters) == 0 {
+		return nil, errNoCluster
+	}
+	return forHost(l.kubernetes.Kubeconfig(clusters[0]), l.hostport)
+}
+
+// forHost leads a kubeconfig to the lab's port on the host. The API server does
+// not know that it is called so, but by one of its own names.
+func forHost(kubeconfig []byte, hostport string) ([]byte, error) {
+	config, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("the cluster's kubeconfig: %w", err)
+	}
+	for _, cluster := range config.Clusters {
+		cluster.Server = "https://" + hostport
+		cluster.TLSServerName = "kubernetes.default.svc"
+	}
+	return clientcmd.Write(*config)
+}
