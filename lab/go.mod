@@ -18,7 +18,7 @@ require (
 	github.com/container-storage-interface/spec v1.11.0
 	github.com/cosi-project/runtime v1.14.1
 	github.com/distribution/reference v0.6.0
-	github.com/fluxcd/pkg/ssa v0.76.2
+	github.com/fluxcd/pkg/ssa v0.76.2 // indirect
 	github.com/google/uuid v1.6.0
 	github.com/hashicorp/go-multierror v1.1.1
 	github.com/hetznercloud/hcloud-go/v2 v2.47.0
@@ -38,17 +38,17 @@ require (
 	github.com/vishvananda/netlink v1.3.1
 	go.etcd.io/etcd/api/v3 v3.6.14
 	go.etcd.io/etcd/client/v3 v3.6.14
-	go.etcd.io/etcd/etcdutl/v3 v3.6.14
+	go.etcd.io/etcd/etcdutl/v3 v3.6.14 // indirect
 	go.uber.org/zap v1.28.0
 	go.yaml.in/yaml/v3 v3.0.5
-	golang.org/x/net v0.58.0
+	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/sync v0.22.0
 	golang.org/x/sys v0.47.0
-	golang.org/x/time v0.15.0
+	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/grpc v1.83.1
 	google.golang.org/protobuf v1.36.12
 	k8s.io/api v0.36.4
-	k8s.io/apiextensions-apiserver v0.36.4
+	k8s.io/apiextensions-apiserver v0.36.4 // indirect
 	k8s.io/apimachinery v0.36.4
 	k8s.io/client-go v0.36.4
 	k8s.io/cloud-provider v0.36.4

@@ -42,7 +42,8 @@ const (
 	Kill    Step = "kubelet.kill"    // a container from being told to stop until it did
 	Attach  Step = "csi.attach"      // a volume to a node
 
-	Retry Step = "service.retry" // a service of Talos from its failure to the next start
+	Retry   Step = "service.retry" // a service of Talos from its failure to the next start
+	Restart Step = "node.restart"  // stopping services before a reboot; talosctl looks again a second after its begin
 )
 
 var durations = map[Step]struct{ fast, real time.Duration }{
@@ -71,5 +72,6 @@ var durations = map[Step]struct{ fast, real time.Duration }{
 	Kill:    {100 * time.Millisecond, 2 * time.Second},
 	Attach:  {200 * time.Millisecond, 5 * time.Second},
 
-	Retry: {500 * time.Millisecond, 5 * time.Second},
+	Retry:   {500 * time.Millisecond, 5 * time.Second},
+	Restart: {1700 * time.Millisecond, 10 * time.Second},
 }

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/siderolabs/talos/pkg/machinery/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/generate"
+	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
+	"github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
+)
+
+// foreign is a cluster of somebody else's, which a node may turn out to be of.
+type foreign struct {
+	once  sync.Once
+	bytes []byte
+	err   error
+}
+
+// config is that of a control plane of the other cluster: such a node signs its
+// own certificate, and waits for a bootstrap that nobody here can ask for.
+func (f *foreign) config() ([]byte, error) {
+	f.once.Do(func() {
+		f.bytes, f.err = generateForeign()
+		if f.err != nil {
+			f.err = fmt.Errorf("the config of a foreign node: %w", f.err)
+		}
+	})
+	return f.bytes, f.err
+}
+
+func generateForeign() ([]byte, error) {
+	contract := config.TalosVersion1_12
+	bundle, err := secrets.NewBundle(secrets.NewFixedClock(time.Now()), contract)
+	if err != nil {
+		return nil, err
+	}
+	input, err := generate.NewInput("another", "https://192.0.2.254:6443", constants.DefaultKubernetesVersion,
+		generate.WithSecretsBundle(bundle), generate.WithVersionContract(contract))
+	if err != nil {
+		return nil, err
+	}
+	provider, err := input.Config(machine.TypeControlPlane)
+	if err != nil {
+		return nil, err
+	}
+	return provider.Bytes()
+}

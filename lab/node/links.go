@@ -1,0 +1,109 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/cosi-project/runtime/pkg/controller"
+	"github.com/cosi-project/runtime/pkg/resource"
+	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/siderolabs/talos/pkg/machinery/nethelpers"
+	"github.com/siderolabs/talos/pkg/machinery/resources/network"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+)
+
+const loopback = "lo"
+
+// linkController shows the NICs of the box, and the links that a config makes
+// on top of them.
+func (n *node) linkController() controller.Controller {
+	return &played{
+		name:    "network.LinkStatusController",
+		inputs:  []controller.Input{reads(network.NamespaceName, network.LinkSpecType)},
+		outputs: []controller.Output{writes(network.LinkStatusType)},
+		wake:    n.wires,
+		reconcile: func(ctx context.Context, r controller.Runtime) error {
+			r.StartTrackingOutputs()
+			links := map[string]network.LinkStatusSpec{loopback: loopbackLink()}
+			for i, nic := range n.wiring() {
+				link, err := physicalLink(nic, uint32(i)+2)
+				if err != nil {
+					return err
+				}
+				links[nic.Name] = link
+			}
+			specs, err := safe.ReaderListAll[*network.LinkSpec](ctx, r)
+			if err != nil {
+				return err
+			}
+			for spec := range specs.All() {
+				if spec.Metadata().Namespace() == network.NamespaceName && spec.Metadata().Phase() == resource.PhaseRunning {
+					n.configureLink(links, *spec.TypedSpec())
+				}
+			}
+			for name, link := range links {
+				if err := safe.WriterModify(ctx, r, network.NewLinkStatus(network.NamespaceName, name), func(status *network.LinkStatus) error {
+					*status.TypedSpec() = link
+					return nil
+				}); err != nil {
+					return err
+				}
+			}
+			return safe.CleanupOutputs[*network.LinkStatus](ctx, r)
+		},
+	}
+}
+
+func loopbackLink() network.LinkStatusSpec {
+	return network.LinkStatusSpec{
+		Index: 1, Type: nethelpers.LinkLoopbck, MTU: 65536, QueueDisc: "noqueue", LinkState: true,
+		HardwareAddr: make(nethelpers.HardwareAddr, 6), BroadcastAddr: make(nethelpers.HardwareAddr, 6),
+		Flags:            nethelpers.LinkFlags(nethelpers.LinkUp | nethelpers.LinkLoopback | nethelpers.LinkRunning),
+		OperationalState: nethelpers.OperStateUnknown,
+	}
+}
+
+func physicalLink(nic machine.NIC, index uint32) (network.LinkStatusSpec, error) {
+	mac, err := net.ParseMAC(nic.MAC)
+	if err != nil {
+		return network.LinkStatusSpec{}, fmt.Errorf("NIC %s: %w", nic.Name, err)
+	}
+	return network.LinkStatusSpec{
+		Index: index, Type: nethelpers.LinkEther, MTU: 1500, QueueDisc: "pfifo_fast", LinkState: true,
+		HardwareAddr: nethelpers.HardwareAddr(mac), PermanentAddr: nethelpers.HardwareAddr(slices.Clone(mac)),
+		BroadcastAddr:    nethelpers.HardwareAddr{0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+		Flags:            nethelpers.LinkFlags(nethelpers.LinkUp | nethelpers.LinkBroadcast | nethelpers.LinkRunning | nethelpers.LinkMulticast),
+		OperationalState: nethelpers.OperStateUp,
+		BusPath:          fmt.Sprintf("0000:0%d:00.0", index-1), PCIID: "1AF4:1041", Driver: "virtio_net", DriverVersion: "1.0.0",
+		ProductID: "0x1041", VendorID: "0x1af4", Product: "Virtio 1.0 network device", Vendor: "Red Hat, Inc.",
+		Port: nethelpers.Other, Duplex: nethelpers.Unknown,
+	}, nil
+}
+
+// configureLink does what a config asks of a link that is there, and makes the
+// links that are nothing but config.
+func (n *node) configureLink(links map[string]network.LinkStatusSpec, spec network.LinkSpecSpec) {
+	link, there := links[spec.Name]
+	if !there {
+		if !spec.Logical {
+			return
+		}
+		link = network.LinkStatusSpec{
+			Index: uint32(pid(n.Host(), spec.Name)), Type: spec.Type, Kind: spec.Kind, MTU: 1500, QueueDisc: "noqueue", LinkState: true,
+			Flags:            nethelpers.LinkFlags(nethelpers.LinkUp | nethelpers.LinkBroadcast | nethelpers.LinkRunning | nethelpers.LinkMulticast),
+			OperationalState: nethelpers.OperStateUp,
+			VLAN:             spec.VLAN, BondMaster: spec.BondMaster, BridgeMaster: spec.BridgeMaster,
+			HardwareAddr: links[spec.ParentName].HardwareAddr,
+		}
+	}
+	if spec.MTU != 0 {
+		link.MTU = spec.MTU
+	}
+	if len(spec.HardwareAddress) > 0 {
+		link.HardwareAddr = spec.HardwareAddress
+	}
+	links[spec.Name] = link
+}
