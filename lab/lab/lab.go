@@ -37,6 +37,7 @@ var errNoCluster = errors.New("there is no cluster yet")
 type Lab struct {
 	cloud      *hetzner.Cloud
 	kubernetes *kube.Kubernetes
+	nodes      *node.Maker
 	servers    *servers
 	hostport   string
 }
@@ -70,13 +71,14 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 		Network: parts.Network, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
 		Programs: programs(parts), Log: parts.Log,
 	})
+	nodes := newNodes(parts, kubernetes, images)
 	cloud := hetzner.New(hetzner.Options{
 		Network: parts.Network, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
 		Tokens: []string{token}, Seed: parts.Config.Seed, Images: images.Has,
-		Machines: newNodes(parts, kubernetes, images),
+		Machines: nodes,
 	})
 	l := &Lab{
-		cloud: cloud, kubernetes: kubernetes, hostport: parts.KubernetesAddress,
+		cloud: cloud, kubernetes: kubernetes, nodes: nodes, hostport: parts.KubernetesAddress,
 		servers: newServers(parts.Network, parts.Log),
 	}
 	parts.Progress("opening the cloud, the image factory and the git server")

@@ -6,16 +6,18 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
 )
 
 // status is how the parts of a lab are.
 type status struct {
+	Machines  []node.Status  `json:"machines"`
 	Processes []kube.Process `json:"processes"`
 }
 
 // Status says how its parts are.
 func (l *Lab) Status() any {
-	return status{Processes: l.kubernetes.Processes()}
+	return status{Machines: l.nodes.Machines(), Processes: l.kubernetes.Processes()}
 }
 
 // Kubeconfig is that of the first cluster, for programs on the host.

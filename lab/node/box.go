@@ -21,6 +21,7 @@ type box struct {
 
 	mu      sync.Mutex
 	nics    []machine.NIC
+	extra   []machine.Disk // attached since
 	on      bool
 	deleted bool
 	unplug  context.CancelCauseFunc

@@ -70,7 +70,7 @@ func (n *node) disks() []blockDevice {
 // showDisks looks for the disks, as the kernel does at boot.
 func (n *node) showDisks() error {
 	var found []blockDevice
-	for _, disk := range n.spec.Disks {
+	for _, disk := range n.bays() {
 		outcome, err := n.Faults.Meet(n.ctx, fault.Point{On: fault.Disk, Name: disk.Device, Subject: n.Host()})
 		if err != nil {
 			return err

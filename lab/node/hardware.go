@@ -68,14 +68,14 @@ func (n *node) showProcessors() error {
 	err := put(n.ctx, n.resources.State, owner, hardware.NewProcessorInfo("CPU-0"), func(r *hardware.Processor) {
 		*r.TypedSpec() = hardware.ProcessorSpec{
 			Socket: "CPU 0", Manufacturer: "QEMU", ProductName: "NotSpecified", MaxSpeed: 2000, BootSpeed: 2000, Status: 65,
-			CoreCount: uint32(n.spec.CPUs), CoreEnabled: uint32(n.spec.CPUs), ThreadCount: uint32(n.spec.CPUs),
+			CoreCount: uint32(n.CPUs()), CoreEnabled: uint32(n.CPUs()), ThreadCount: uint32(n.CPUs()),
 		}
 	})
 	if err != nil {
 		return err
 	}
 	return put(n.ctx, n.resources.State, owner, hardware.NewMemoryModuleInfo("DIMM-0"), func(r *hardware.MemoryModule) {
-		*r.TypedSpec() = hardware.MemoryModuleSpec{Size: uint32(n.spec.MemoryMiB), DeviceLocator: "DIMM 0", Manufacturer: "QEMU"}
+		*r.TypedSpec() = hardware.MemoryModuleSpec{Size: uint32(n.MemoryMiB()), DeviceLocator: "DIMM 0", Manufacturer: "QEMU"}
 	})
 }
 

@@ -170,8 +170,8 @@ func (n *node) capacity() corev1.ResourceList {
 		}
 	}
 	return corev1.ResourceList{
-		corev1.ResourceCPU:              *apiresource.NewQuantity(int64(n.spec.CPUs), apiresource.DecimalSI),
-		corev1.ResourceMemory:           *apiresource.NewQuantity(int64(n.spec.MemoryMiB)*mib, apiresource.BinarySI),
+		corev1.ResourceCPU:              *apiresource.NewQuantity(int64(n.CPUs()), apiresource.DecimalSI),
+		corev1.ResourceMemory:           *apiresource.NewQuantity(int64(n.MemoryMiB())*mib, apiresource.BinarySI),
 		corev1.ResourceEphemeralStorage: *apiresource.NewQuantity(int64(bytes), apiresource.BinarySI),
 		corev1.ResourcePods:             *apiresource.NewQuantity(110, apiresource.DecimalSI),
 	}

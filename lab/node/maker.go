@@ -61,7 +61,7 @@ type Maker struct {
 	foreign   foreign
 
 	mu    sync.Mutex
-	names map[string]bool
+	boxes map[string]*box
 }
 
 var _ machine.Maker = (*Maker)(nil)
@@ -77,7 +77,7 @@ func New(options Options) *Maker {
 		discovery: newDiscovery(),
 		clusters:  newClusters(),
 		shared:    newSharedAddresses(),
-		names:     map[string]bool{},
+		boxes:     map[string]*box{},
 	}
 }
 
@@ -88,11 +88,12 @@ func (m *Maker) Make(spec machine.Spec) (machine.Box, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.names[spec.Name] {
+	if m.boxes[spec.Name] != nil {
 		return nil, fmt.Errorf("machine %q: there is one of that name already", spec.Name)
 	}
-	m.names[spec.Name] = true
-	return newBox(m, spec), nil
+	b := newBox(m, spec)
+	m.boxes[spec.Name] = b
+	return b, nil
 }
 
 func check(spec machine.Spec) error {
@@ -112,5 +113,5 @@ func check(spec machine.Spec) error {
 func (m *Maker) forget(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.names, name)
+	delete(m.boxes, name)
 }

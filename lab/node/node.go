@@ -161,6 +161,7 @@ func (n *node) observe(status runtime.MachineStatusSpec) {
 // run is the whole boot.
 func (n *node) run() end {
 	defer n.halt()
+	n.spawn(n.watchPower)
 	if err := n.start(); err != nil {
 		return n.ending(err)
 	}

@@ -92,12 +92,15 @@ func (n *node) resetPhases(reset talosapi.ResetRequest) []phase {
 		n.discovery.remove(n)
 		return put(ctx, n.resources.State, "", runtime.NewMachineResetSignal(), func(*runtime.MachineResetSignal) {})
 	}}))
-	whole := reset.WipeSystem || len(reset.Partitions) == 0
+	whole := reset.WipeSystem
 	kexec := !whole && !slices.Contains(reset.Partitions, constants.BootPartitionLabel)
 	phases = append(append(phases, n.stopAll(kexec)...), step("forceCleanup", nothing("forceCleanup")))
 	name := task{"resetSystemDiskSpec", func(ctx context.Context) error { return n.wipe(ctx, false, reset.Partitions) }}
-	if whole {
+	switch {
+	case whole:
 		name = task{"resetSystemDisk", func(ctx context.Context) error { return n.wipe(ctx, true, nil) }}
+	case len(reset.Partitions) == 0:
+		name = nothing("resetUserDisks") // the lab keeps nothing on them
 	}
 	phases = append(phases, step("reset", name))
 	if reset.Reboot {

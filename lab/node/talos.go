@@ -32,8 +32,6 @@ func (n *node) Version() string        { return n.image.Talos }
 func (n *node) Platform() string       { return n.spec.Platform }
 func (n *node) Resources() state.State { return n.resources.State }
 func (n *node) Booted() time.Time      { return n.booted }
-func (n *node) MemoryMiB() int         { return n.spec.MemoryMiB }
-func (n *node) CPUs() int              { return n.spec.CPUs }
 
 // Maintenance says that no config is complete for boot yet.
 func (n *node) Maintenance() bool {

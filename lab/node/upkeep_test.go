@@ -83,6 +83,7 @@ func TestResets(t *testing.T) {
 		{"state alone", "hcloud", talosapi.ResetRequest{Reboot: true, Partitions: []string{"STATE"}}, "stage", "maintenance", true},
 		{"the disk of a snapshot", "hcloud", talosapi.ResetRequest{Reboot: true, WipeSystem: true}, "boot", "no bootable device", false},
 		{"the disk, with an ISO", "metal", talosapi.ResetRequest{Reboot: true, WipeSystem: true}, "stage", "maintenance", false},
+		{"nothing of the system", "hcloud", talosapi.ResetRequest{Reboot: true}, "stage", "booting", true},
 		{"and off", "hcloud", talosapi.ResetRequest{Graceful: true, Partitions: []string{"STATE", "EPHEMERAL"}}, "power", "off", false},
 	} {
 		t.Run(known.name, func(t *testing.T) {
