@@ -118,7 +118,9 @@ type Kubelet struct {
 	Taints              []corev1.Taint
 	Info                corev1.NodeSystemInfo
 	Capacity            corev1.ResourceList
-	ProviderID          string
+	// ProviderID and Zone are what the platform's metadata says, which the parts
+	// of drivers on the node read.
+	ProviderID, Zone string
 }
 
 // NodeState is what the Node says.

@@ -14,11 +14,32 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// topologyKeys are what the node parts of known drivers report, with the label of
-// the Node that each value comes from.
-var topologyKeys = map[string]map[string]string{
-	"csi.hetzner.cloud":        {"csi.hetzner.cloud/location": corev1.LabelTopologyRegion},
-	"csi.proxmox.sinextra.dev": {corev1.LabelTopologyRegion: corev1.LabelTopologyRegion, corev1.LabelTopologyZone: corev1.LabelTopologyZone},
+// topology is what the node part of a driver says of where the node is, by key;
+// nothing is "".
+type topology func(node *corev1.Node, zone string) map[string]string
+
+// topologies are those of the drivers that are known.
+var topologies = map[string]topology{
+	// From the server's own metadata: "fsn1-dc14" is in the location fsn1.
+	"csi.hetzner.cloud": func(_ *corev1.Node, zone string) map[string]string {
+		location, _, _ := strings.Cut(zone, "-")
+		return map[string]string{"csi.hetzner.cloud/location": location}
+	},
+	// From the Node, where people or the cloud's controller put it.
+	"csi.proxmox.sinextra.dev": func(node *corev1.Node, _ string) map[string]string {
+		return map[string]string{
+			corev1.LabelTopologyRegion: node.Labels[corev1.LabelTopologyRegion],
+			corev1.LabelTopologyZone:   node.Labels[corev1.LabelTopologyZone],
+		}
+	},
+}
+
+// placeOf is what a driver says of where the node is.
+func placeOf(driver string, node *corev1.Node, zone string) map[string]string {
+	if says := topologies[driver]; says != nil {
+		return says(node, zone)
+	}
+	return nil
 }
 
 // driverOf is the CSI driver that the pod registers with the kubelet, or "". Its
@@ -101,7 +122,8 @@ func (k *kubelet) writeDrivers(ctx context.Context, a *api) error {
 		return err
 	}
 	k.mu.Lock()
-	wanted := csiNode(node, k.drivers, k.spec.ProviderID)
+	wanted := csiNode(node, k.drivers, k.spec.ProviderID, k.spec.Zone)
+	zone := k.spec.Zone
 	k.mu.Unlock()
 	if missing {
 		_, err = nodes.Create(ctx, wanted, metav1.CreateOptions{})
@@ -112,11 +134,11 @@ func (k *kubelet) writeDrivers(ctx context.Context, a *api) error {
 	if err != nil {
 		return err
 	}
-	return labelTopology(ctx, a, node, wanted)
+	return labelTopology(ctx, a, node, wanted, zone)
 }
 
 // csiNode is what a kubelet writes of the drivers that are registered with it.
-func csiNode(node *corev1.Node, drivers map[types.UID]string, providerID string) *storagev1.CSINode {
+func csiNode(node *corev1.Node, drivers map[types.UID]string, providerID, zone string) *storagev1.CSINode {
 	object := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{
 		Name:            node.Name,
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}},
@@ -124,7 +146,7 @@ func csiNode(node *corev1.Node, drivers map[types.UID]string, providerID string)
 	object.Spec.Drivers = []storagev1.CSINodeDriver{}
 	for _, name := range slices.Compact(slices.Sorted(maps.Values(drivers))) {
 		object.Spec.Drivers = append(object.Spec.Drivers, storagev1.CSINodeDriver{
-			Name: name, NodeID: driverNodeID(name, node, providerID), TopologyKeys: slices.Sorted(maps.Keys(topologyKeys[name])),
+			Name: name, NodeID: driverNodeID(name, node, providerID), TopologyKeys: slices.Sorted(maps.Keys(placeOf(name, node, zone))),
 		})
 	}
 	return object
@@ -144,11 +166,11 @@ func driverNodeID(driver string, node *corev1.Node, providerID string) string {
 
 // labelTopology puts what the drivers say of where the node is on the Node, as a
 // kubelet does.
-func labelTopology(ctx context.Context, a *api, node *corev1.Node, drivers *storagev1.CSINode) error {
+func labelTopology(ctx context.Context, a *api, node *corev1.Node, drivers *storagev1.CSINode, zone string) error {
 	changed := false
 	for _, driver := range drivers.Spec.Drivers {
-		for key, from := range topologyKeys[driver.Name] {
-			if value, known := node.Labels[from]; known && node.Labels[key] != value {
+		for key, value := range placeOf(driver.Name, node, zone) {
+			if value != "" && node.Labels[key] != value {
 				node.Labels[key] = value
 				changed = true
 			}

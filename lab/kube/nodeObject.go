@@ -37,11 +37,10 @@ func newNode(spec cluster.Kubelet, now metav1.Time) *corev1.Node {
 		Spec:       corev1.NodeSpec{Taints: append(slices.Clone(spec.Taints), flagTaints(spec.Args["register-with-taints"])...)},
 		Status:     nodeStatus(spec, false, nil, now),
 	}
+	// A kubelet asks no cloud: without the flag the cloud's controller says it.
+	node.Spec.ProviderID = spec.Args["provider-id"]
 	if external(spec) {
-		// The kubelet has no provider id then: the cloud's controller finds it.
 		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule})
-	} else {
-		node.Spec.ProviderID = orElse(spec.Args["provider-id"], spec.ProviderID)
 	}
 	return node
 }

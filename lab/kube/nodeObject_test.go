@@ -17,17 +17,16 @@ import (
 func kubeletSpec() cluster.Kubelet {
 	return cluster.Kubelet{
 		Node: "w-1", IPs: []netip.Addr{netip.MustParseAddr("10.0.0.21")}, Args: map[string]string{},
-		Info:       corev1.NodeSystemInfo{Architecture: "arm64"},
-		Labels:     map[string]string{"zone": "a"},
-		Taints:     []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}},
-		Capacity:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")},
-		ProviderID: "cloud://7",
+		Info:     corev1.NodeSystemInfo{Architecture: "arm64"},
+		Labels:   map[string]string{"zone": "a"},
+		Taints:   []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}},
+		Capacity: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")},
 	}
 }
 
 func TestNewNode(t *testing.T) {
 	node := newNode(kubeletSpec(), metav1.Now())
-	require.Equal(t, "cloud://7", node.Spec.ProviderID)
+	require.Empty(t, node.Spec.ProviderID, "it asks no cloud")
 	require.Equal(t, kubeletSpec().Taints, node.Spec.Taints)
 	require.Equal(t, map[string]string{
 		"zone": "a", "kubernetes.io/hostname": "w-1", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64",
@@ -41,7 +40,6 @@ func TestNewNode(t *testing.T) {
 	spec := kubeletSpec()
 	spec.Args["cloud-provider"] = "external"
 	node = newNode(spec, metav1.Now())
-	require.Empty(t, node.Spec.ProviderID, "the cloud's controller says it")
 	require.Contains(t, node.Spec.Taints, corev1.Taint{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule})
 	require.Equal(t, "10.0.0.21", node.Annotations[providedIP])
 }
@@ -135,14 +133,15 @@ func TestDriverOf(t *testing.T) {
 
 func TestCSINode(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "w-1", UID: "u"}}
-	object := csiNode(node, map[types.UID]string{"1": "csi.hetzner.cloud", "2": "csi.example", "3": "csi.example"}, "hcloud://42")
+	object := csiNode(node, map[types.UID]string{"1": "csi.hetzner.cloud", "2": "csi.example", "3": "csi.example"}, "hcloud://42", "fsn1-dc14")
 	require.Equal(t, "w-1", object.OwnerReferences[0].Name)
 	require.Len(t, object.Spec.Drivers, 2)
 	require.Equal(t, "csi.example", object.Spec.Drivers[0].Name)
 	require.Equal(t, "w-1", object.Spec.Drivers[0].NodeID)
 	require.Equal(t, "42", object.Spec.Drivers[1].NodeID)
 	require.Equal(t, []string{"csi.hetzner.cloud/location"}, object.Spec.Drivers[1].TopologyKeys)
-	require.NotNil(t, csiNode(node, nil, "").Spec.Drivers, "an empty list is a list")
+	require.Equal(t, map[string]string{"csi.hetzner.cloud/location": "fsn1"}, placeOf("csi.hetzner.cloud", node, "fsn1-dc14"))
+	require.NotNil(t, csiNode(node, nil, "", "").Spec.Drivers, "an empty list is a list")
 }
 
 func TestAddressesOfPods(t *testing.T) {

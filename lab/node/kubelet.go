@@ -70,7 +70,7 @@ func (n *node) kubelet(ctx context.Context, from reader) (cluster.Kubelet, error
 	}
 	kubelet := cluster.Kubelet{
 		Cluster: id, Node: name.TypedSpec().Nodename, Image: spec.TypedSpec().Image, Args: arguments(spec.TypedSpec().Args),
-		Labels: map[string]string{}, Annotations: map[string]string{}, ProviderID: n.spec.ProviderID,
+		Labels: map[string]string{}, Annotations: map[string]string{}, ProviderID: n.spec.ProviderID, Zone: n.spec.Zone,
 	}
 	if ips != nil {
 		kubelet.IPs = ips.TypedSpec().Addresses
