@@ -25,8 +25,9 @@ type Config struct {
 	// Versions are those of Talos that the Image Factory has; empty is all that
 	// the lab knows.
 	Versions []string `json:"versions,omitempty"`
-	// Snapshots are in the cloud from the beginning.
-	Snapshots []Snapshot `json:"snapshots,omitempty"`
+	// Snapshots are in the cloud from the beginning; the default is one of the
+	// newest Talos of each minor release.
+	Snapshots []Snapshot `json:"snapshots"`
 	// SampleRepository puts a repository for Flux on the git server.
 	SampleRepository bool `json:"sampleRepository"`
 	// Scenario is what shall go wrong.

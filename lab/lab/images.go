@@ -47,6 +47,25 @@ func (f *imageFactory) Has(talos, schematic, _ string) error {
 	return err
 }
 
+// snapshots are those that were asked for, or one of the newest Talos of each
+// minor release.
+func (f *imageFactory) snapshots(asked []daemon.Snapshot) []daemon.Snapshot {
+	if asked != nil {
+		return asked
+	}
+	var found []daemon.Snapshot
+	for i, version := range f.versions {
+		if i+1 < len(f.versions) && minorOf(f.versions[i+1]) == minorOf(version) {
+			continue
+		}
+		found = append(found, daemon.Snapshot{
+			Talos: version, Schematic: factory.DefaultSchematic, Arch: "amd64", Description: "Talos " + version,
+			Labels: map[string]string{"os": "talos", "version": version},
+		})
+	}
+	return found
+}
+
 // extensions are those that a node finds in its image. A schematic that nobody
 // uploaded has none.
 func (f *imageFactory) extensions(schematic, version string) []node.Extension {

@@ -83,7 +83,7 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 	}
 	parts.Progress("opening the cloud, the image factory and the git server")
 	if err := errors.Join(
-		addSnapshots(cloud, parts.Config.Snapshots),
+		addSnapshots(cloud, images.snapshots(parts.Config.Snapshots)),
 		l.servers.serve(network.Cloud, cloud),
 		l.servers.serve(network.Factory, images),
 		l.servers.serve(network.Git, git),

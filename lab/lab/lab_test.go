@@ -29,6 +29,17 @@ func TestImagesAreThoseOfTheFactory(t *testing.T) {
 	require.Empty(t, images.extensions("0000", "1.12.6"))
 }
 
+func TestTheCloudHasTheNewestTalosOfEachMinorRelease(t *testing.T) {
+	images, err := newFactory(parts(t))
+	require.NoError(t, err)
+	var labels []map[string]string
+	for _, snapshot := range images.snapshots(nil) {
+		labels = append(labels, snapshot.Labels)
+	}
+	require.Equal(t, []map[string]string{{"os": "talos", "version": "1.12.6"}, {"os": "talos", "version": "1.13.8"}}, labels)
+	require.Empty(t, images.snapshots([]daemon.Snapshot{}), "none were asked for")
+}
+
 func TestOnlyVersionsThatTheLabCanPlay(t *testing.T) {
 	_, err := newFactory(parts(t, "1.13.8", "1.9.0"))
 	require.EqualError(t, err, "versions: the lab cannot play Talos 1.9.0; it can play 1.12.0 to 1.13.8")
