@@ -22,12 +22,18 @@ type imageFactory struct {
 }
 
 func newFactory(parts daemon.Parts) (*imageFactory, error) {
-	offered := parts.Config.Versions
-	if len(offered) == 0 {
-		offered = versions
+	asked := parts.Config.Versions
+	if len(asked) == 0 {
+		asked = versions
 	}
-	for _, version := range offered {
-		if !slices.Contains(versions, version) {
+	var offered []string // oldest first, in whatever order they were asked for
+	for _, version := range versions {
+		if slices.Contains(asked, version) {
+			offered = append(offered, version)
+		}
+	}
+	for _, version := range asked {
+		if !slices.Contains(offered, version) {
 			return nil, fmt.Errorf("versions: the lab cannot play Talos %s; it can play %s to %s", version, versions[0], versions[len(versions)-1])
 		}
 	}
