@@ -3,7 +3,7 @@ import { ensureTools } from "./toolchain/ensure.ts";
 import { listTools } from "./toolchain/list.ts";
 import { prune } from "./toolchain/prune.ts";
 import { startTools } from "./toolchain/toolchain.ts";
-import { toolNamed, tools } from "./toolchain/tools.ts";
+import { tools } from "./toolchain/tools.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { cacheFolder } from "./workspace/paths.ts";
 
@@ -33,7 +33,7 @@ await main(async () => {
   } else {
     const unknown = positionals.filter((name) => !tools.some((tool) => tool.name === name));
     if (unknown.length > 0) throw new Failure(`no tool is called ${unknown.join(", ")}. See --help.`);
-    await ensureTools(positionals.length === 0 ? startTools() : positionals.map(toolNamed));
+    await ensureTools(positionals.length === 0 ? startTools() : tools.filter(({ name }) => positionals.includes(name)));
     console.log("sluice: the tools are ready; --list shows them");
   }
   return 0;

@@ -1,6 +1,6 @@
 // Builds one tool into the cache.
 import { createWriteStream } from "node:fs";
-import { chmod, copyFile, mkdir, stat, symlink } from "node:fs/promises";
+import { chmod, copyFile, cp, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { finished } from "node:stream/promises";
 import { Failure } from "../workspace/fail.ts";
@@ -12,8 +12,8 @@ import { toolKey, toolVersion } from "./goModule.ts";
 import type { Progress } from "./progress.ts";
 import { removeTree } from "./removeTree.ts";
 import { noteCompiled } from "./space.ts";
-import { moduleSource, stageModule } from "./stage.ts";
-import type { Tool } from "./tool.ts";
+import { copyFiles, moduleSource, stageModule } from "./stage.ts";
+import { type FileSet, isProgram, type Program, type Tool } from "./tool.ts";
 
 const tailLines = 30;
 
@@ -26,6 +26,8 @@ const temporary = join(buildFolder, "tmp");
  */
 export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
   const version = await goVersion();
+  const entry = entryFolder(tool);
+  const key = basename(entry);
   await removeTree(buildFolder);
   await mkdir(temporary, { recursive: true });
   await mkdir(join(cacheFolder, "logs"), { recursive: true });
@@ -37,9 +39,14 @@ export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
   try {
     const stage = join(buildFolder, tool.name);
     const output = join(buildFolder, `${tool.name}.out`);
-    await compile(tool, { stage, output, logFile, log: (text) => void log.write(text), progress });
-    await describe(tool, output, version, progress);
-    await publish(output, entryFolder(tool), join(buildFolder, "replaced"));
+    const tell = (text: string) => void log.write(text);
+    const listener = startFetching(tell, progress);
+    await stageModule(tool, stage, listener);
+    if (toolKey(tool) !== key) throw new Failure(`the sources of ${tool.name} were edited just now: run it again.`);
+    if (isProgram(tool)) await compile(tool, { stage, output, logFile, log: tell, listener, progress });
+    else await collect(tool, stage, output, listener);
+    await describe(tool, { key, output, go: version, progress });
+    await publish(output, entry, join(buildFolder, "replaced"));
     await noteCompiled(tool);
     await removeTree(buildFolder);
   } finally {
@@ -48,26 +55,37 @@ export async function buildTool(tool: Tool, progress: Progress): Promise<void> {
   }
 }
 
-interface Work {
-  /** Where the module is copied to, and where the programs go. */
-  readonly stage: string;
-  readonly output: string;
-  readonly logFile: string;
-  readonly log: (text: string) => void;
-  readonly progress: Progress;
-}
-
-/** Makes the programs and what belongs beside them. */
-async function compile(tool: Tool, { stage, output, logFile, log, progress }: Work): Promise<void> {
+function startFetching(log: (text: string) => void, progress: Progress): FetchListener {
   progress.doing("fetching modules");
-  const listener: FetchListener = {
+  return {
     onOutput: (text, stream) => stream === "stderr" && log(text),
     onRetry(attempt, why) {
       log(`${why}: ${attempt}\n`);
       progress.doing(`fetching modules, ${attempt}`);
     },
   };
-  await stageModule(tool, stage, listener);
+}
+
+/** Puts together the files of modules and those of the folder itself. */
+async function collect(tool: FileSet, stage: string, output: string, listener: FetchListener): Promise<void> {
+  await copyFiles(tool.copied, stage, output, listener);
+  const isModuleFile = (path: string) => /\.(mod|sum)$/.test(path);
+  await cp(stage, output, { recursive: true, filter: (path) => !isModuleFile(path) });
+}
+
+interface Work {
+  /** Where the module is copied to, and where the programs go. */
+  readonly stage: string;
+  readonly output: string;
+  readonly logFile: string;
+  readonly log: (text: string) => void;
+  readonly listener: FetchListener;
+  readonly progress: Progress;
+}
+
+/** Makes the programs and what belongs beside them. */
+async function compile(tool: Program, work: Work): Promise<void> {
+  const { stage, output, logFile, log, listener, progress } = work;
   // Lists what will have to be compiled, and fetches every module on the way.
   const list: GoCall = {
     cwd: stage,
@@ -105,29 +123,39 @@ async function compile(tool: Tool, { stage, output, logFile, log, progress }: Wo
 }
 
 /** Writes beside the programs what they are and what they must look like. */
-async function describe(tool: Tool, output: string, go: string, progress: Progress): Promise<void> {
-  const scripts = (tool.scripts?.files ?? []).map((file) => basename(file));
+async function describe(
+  tool: Tool,
+  { key, output, go, progress }: { key: string; output: string; go: string; progress: Progress },
+): Promise<void> {
+  const paths = await readdir(output, { recursive: true });
+  // A link is looked at through to its target, so it is recorded like the program itself.
+  const found = await Promise.all(paths.map(async (path) => ({ path, status: await stat(join(output, path)) })));
+  const files = found.filter(({ status }) => status.isFile());
+  const counted = isProgram(tool) ? files.filter(({ path }) => path === tool.commands[0]) : files;
   await writeEntry(output, {
     tool: tool.name,
     version: toolVersion(tool),
-    key: toolKey(tool),
+    key,
     go,
     builtAt: new Date().toISOString(),
     seconds: Math.round(progress.elapsed()),
-    bytes: (await stat(join(output, tool.commands[0]))).size,
-    // A link is looked at through to its target, so it is recorded like the program itself.
-    files: await recordFiles(output, [...tool.commands, ...scripts]),
+    bytes: counted.reduce((sum, { status }) => sum + status.size, 0),
+    ...(isProgram(tool) ? {} : { isFileSet: true }),
+    files: await recordFiles(
+      output,
+      files.map(({ path }) => path),
+    ),
   });
 }
 
 /** What go is told of the tool, when it lists and when it builds: else it would list what it does not build. */
-function flags(tool: Tool): string[] {
+function flags(tool: Program): string[] {
   const { moduleFile } = tool;
   return [...(moduleFile === undefined ? [] : [`-modfile=${moduleFile}`]), "-ldflags", linkFlags(tool)];
 }
 
 /** Symbols and debug data are left out: they double the size and nobody debugs these. */
-function linkFlags(tool: Tool): string {
+function linkFlags(tool: Program): string {
   const version = toolVersion(tool);
   const [major = "", minor = ""] = version.split(".");
   const forms = { "v1.2.3": `v${version}`, "1.2.3": version, "1": major, "2": minor };

@@ -1,5 +1,5 @@
 // The Pulumi CLI and its plugins, and what has to be done to their modules first.
-import type { ModulePreparation, Tool } from "./tool.ts";
+import type { ModulePreparation, Program } from "./tool.ts";
 
 export const preparations: Readonly<Record<string, ModulePreparation>> = {
   pulumi: {
@@ -65,7 +65,7 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
 };
 
 /** In the order they are built: what shares most with the next comes first. */
-export const engineTools: readonly Tool[] = [
+export const engineTools: readonly Program[] = [
   {
     name: "pulumi",
     purpose: "the Pulumi CLI and engine",

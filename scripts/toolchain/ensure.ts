@@ -5,6 +5,7 @@ import { withBuildLock } from "./buildLock.ts";
 import { entryFolder, inspectEntry } from "./entry.ts";
 import { toolVersion } from "./goModule.ts";
 import { duration, standardError, startProgress } from "./progress.ts";
+import { removeOlder } from "./prune.ts";
 import { checkSpace } from "./space.ts";
 import type { Tool } from "./tool.ts";
 import { tools } from "./tools.ts";
@@ -43,6 +44,7 @@ async function buildTools(missing: readonly Tool[]): Promise<void> {
     const progress = startProgress(step, standardError);
     try {
       await buildTool(tool, progress);
+      await removeOlder(tool);
       progress.finish("done");
     } catch (error) {
       progress.finish("failed");

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { cacheFolder } from "../workspace/paths.ts";
 import { toolKey } from "./goModule.ts";
-import type { Tool } from "./tool.ts";
+import type { Program, Tool } from "./tool.ts";
 import { cliTools } from "./tools.ts";
 
 interface FileRecord {
@@ -24,6 +24,8 @@ export interface Entry {
   readonly builtAt: string;
   readonly seconds: number;
   readonly bytes: number;
+  /** Whether nothing of it is there to be run. */
+  readonly isFileSet?: boolean;
   readonly files: Readonly<Record<string, FileRecord>>;
 }
 
@@ -32,9 +34,15 @@ export type EntryState =
   | { readonly state: "absent" }
   | { readonly state: "damaged"; readonly what: string };
 
-/** Where a tool's programs lie. */
+const folders = new Map<string, string>();
+
+/** Where a tool's programs lie: one place in a run, though sources of our own may be edited while it goes on. */
 export function entryFolder(tool: Tool): string {
-  return join(cacheFolder, "tools", tool.name, toolKey(tool));
+  const known = folders.get(tool.name);
+  if (known !== undefined) return known;
+  const folder = join(cacheFolder, "tools", tool.name, toolKey(tool));
+  folders.set(tool.name, folder);
+  return folder;
 }
 
 /** Where the CLI and what the engine looks for beside it lie together. */
@@ -43,7 +51,7 @@ export function cliFolder(): string {
 }
 
 /** The path of one of a tool's programs. */
-export function programPath(tool: Tool, command: string = tool.commands[0]): string {
+export function programPath(tool: Program, command: string = tool.commands[0]): string {
   return join(entryFolder(tool), command);
 }
 
@@ -71,7 +79,7 @@ export async function inspectEntry(folder: string): Promise<EntryState> {
     if (!status.isFile() || (await sha256(path)) !== record.sha256) {
       return { state: "damaged", what: `${name} is not what was built` };
     }
-    if ((status.mode & 0o111) === 0) return { state: "damaged", what: `${name} cannot be run` };
+    if (!entry.isFileSet && (status.mode & 0o111) === 0) return { state: "damaged", what: `${name} cannot be run` };
     touched = true;
   }
   // Where it cannot be written, as in a cache that is only read, the next look hashes again.
@@ -99,7 +107,7 @@ export async function writeEntry(folder: string, entry: Entry): Promise<void> {
 /** Puts a finished folder in its place in one step; what is left of a damaged one there goes to `aside` first. */
 export async function publish(from: string, to: string, aside: string): Promise<void> {
   // To the disk first: a power cut must not leave names without content.
-  for (const name of await readdir(from)) {
+  for (const name of await readdir(from, { recursive: true })) {
     const file = await open(join(from, name));
     await file.sync();
     await file.close();

@@ -41,6 +41,8 @@ export interface GoCall {
   readonly args: readonly string[];
   /** A folder for what go is at; where the system has them unless it is given. */
   readonly temporary?: string;
+  /** What the call needs in its environment beside. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 type OutputListener = NonNullable<RunOptions["onOutput"]>;
@@ -70,7 +72,12 @@ export async function goVersion(): Promise<string> {
 }
 
 export function go(call: GoCall, options: Pick<RunOptions, "onOutput" | "stall"> = {}): Promise<Ended> {
-  return run("go", call.args, { cwd: call.cwd, env: { ...process.env, ...settingsOf(call) }, ...options });
+  return run("go", call.args, { cwd: call.cwd, env: goEnvironment(call), ...options });
+}
+
+/** The environment of a call; also for programs that call go themselves. */
+export function goEnvironment(call: Pick<GoCall, "temporary" | "env"> = {}): NodeJS.ProcessEnv {
+  return { ...process.env, ...settingsOf(call) };
 }
 
 /** A call that downloads. One that stalls, or meets a fault that passes, is made again; go keeps what had arrived. */
@@ -104,6 +111,6 @@ export function shellLine(call: GoCall): string {
   return `cd ${quote(call.cwd)} && ${environment.join(" ")} go ${call.args.map(quote).join(" ")}`;
 }
 
-function settingsOf({ temporary }: GoCall): Readonly<Record<string, string>> {
-  return temporary === undefined ? settings : { ...settings, GOTMPDIR: temporary };
+function settingsOf({ temporary, env = {} }: Pick<GoCall, "temporary" | "env">): Readonly<Record<string, string>> {
+  return { ...settings, ...(temporary === undefined ? {} : { GOTMPDIR: temporary }), ...env };
 }

@@ -1,17 +1,17 @@
 // Reads go.mod files, and decides the key of what is built from them.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { globSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { root } from "../workspace/paths.ts";
 import { preparations } from "./engineTools.ts";
-import type { Tool } from "./tool.ts";
+import { isProgram, type Tool } from "./tool.ts";
 
 /** Raise it when the way of building changes what comes out. */
 const builderRevision = 1;
 
-/** The folder below toolchain/ that a tool is built from. */
-export function moduleFolder(tool: Pick<Tool, "module">): string {
-  return join(root, "toolchain", tool.module);
+/** The folder that a tool is built from. */
+export function moduleFolder({ module, folder = join("toolchain", module) }: Pick<Tool, "module" | "folder">): string {
+  return join(root, folder);
 }
 
 /** The version that go.mod requires of a module, without the leading v. */
@@ -36,7 +36,8 @@ export function toolVersion(tool: Tool): string {
     const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     return dependencies[tool.versionOf.slice("npm:".length)];
   }
-  return requiredVersion(readFileSync(join(moduleFolder(tool), tool.moduleFile ?? "go.mod"), "utf8"), tool.versionOf);
+  const moduleFile = (isProgram(tool) && tool.moduleFile) || "go.mod";
+  return requiredVersion(readFileSync(join(moduleFolder(tool), moduleFile), "utf8"), tool.versionOf);
 }
 
 /**
@@ -48,17 +49,43 @@ export function toolKey(tool: Tool, platform = `${process.platform}-${process.ar
   // The version is compiled in, and does not stand in go.mod for every tool.
   const what = [builderRevision, platform, recipe, toolVersion(tool), preparations[tool.module]];
   const hash = createHash("sha256").update(JSON.stringify(what));
-  for (const file of moduleFiles(moduleFolder(tool))) {
+  for (const file of sourceFiles(tool)) {
     hash.update(`\0${file}\0`).update(readFileSync(join(moduleFolder(tool), file)));
   }
   return hash.digest("hex").slice(0, 16);
 }
 
-/** What of a module folder is compiled; tests and notes are not. */
-export function moduleFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(go|mod|sum)$/.test(entry.name) && !entry.name.endsWith("_test.go"))
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((file) => !file.startsWith("patched/"))
+/** The committed files that a tool is made from. */
+export function sourceFiles(tool: Tool): string[] {
+  const folder = moduleFolder(tool);
+  if (isProgram(tool)) return moduleFiles(folder);
+  return filesBelow(folder, ".")
+    .filter((file) => !file.endsWith(".md"))
     .sort();
+}
+
+/** What of a module folder is compiled: Go files, and what they embed. Tests and notes are not. */
+export function moduleFiles(folder: string): string[] {
+  const files = filesBelow(folder, ".").filter(
+    (file) => /\.(go|mod|sum)$/.test(file) && !file.endsWith("_test.go") && !/^patched\/|(^|\/)testdata\//.test(file),
+  );
+  const embedded = files.filter((file) => file.endsWith(".go")).flatMap((file) => embeddedFiles(folder, file));
+  return [...new Set([...files, ...embedded])].sort();
+}
+
+/** What a Go file embeds, of that which is there: some is copied out of other modules first. */
+function embeddedFiles(folder: string, goFile: string): string[] {
+  const directives = readFileSync(join(folder, goFile), "utf8").matchAll(/^\s*\/\/go:embed (.+)$/gm);
+  const patterns = [...directives].flatMap(([, words = ""]) => words.split(" ").filter((word) => word !== ""));
+  return patterns
+    .map((pattern) => join(dirname(goFile), pattern.replace(/^all:/, "")))
+    .flatMap((pattern) => globSync(pattern, { cwd: folder }))
+    .flatMap((path) => (statSync(join(folder, path)).isDirectory() ? filesBelow(folder, path) : [path]));
+}
+
+/** The files below one folder, by their paths below another. */
+function filesBelow(base: string, folder: string): string[] {
+  return readdirSync(join(base, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(base, join(entry.parentPath, entry.name)));
 }

@@ -1,7 +1,7 @@
-// What the lab runs. Built when it is first needed.
-import type { Tool } from "./tool.ts";
+// The lab and what it runs. Built when it is first needed.
+import type { FileSet, Program } from "./tool.ts";
 
-export const labTools: readonly Tool[] = [
+export const labTools: readonly Program[] = [
   {
     name: "controlplane",
     purpose: "the lab's etcd, Kubernetes control plane, kwok and kubectl",
@@ -112,4 +112,52 @@ export const labTools: readonly Tool[] = [
     seconds: 60,
     gigabytes: 2,
   },
+  {
+    name: "sluice-lab",
+    purpose: "the lab",
+    module: "lab",
+    folder: "lab",
+    package: "./cmd/sluice-lab",
+    versionOf: "github.com/siderolabs/talos",
+    commands: ["sluice-lab"],
+    seconds: 120,
+    gigabytes: 3,
+  },
 ];
+
+/** What is installed into clusters, in the lab as elsewhere. */
+export const charts: FileSet = {
+  name: "charts",
+  purpose: "what is installed into clusters of the lab",
+  module: "charts",
+  versionOf: "github.com/cilium/cilium",
+  copied: [
+    { module: "github.com/cilium/cilium", from: "install/kubernetes/cilium", files: ["**"], to: "cilium" },
+    {
+      module: "github.com/cilium/cilium",
+      from: "pkg/k8s/apis/cilium.io/client/crds/v2",
+      files: ["*.yaml"],
+      to: "cilium-crds",
+    },
+    {
+      module: "github.com/bitnami-labs/sealed-secrets",
+      from: "helm/sealed-secrets",
+      files: ["**"],
+      to: "sealed-secrets",
+    },
+    {
+      module: "github.com/sergelogvinov/proxmox-csi-plugin",
+      from: "charts/proxmox-csi-plugin",
+      files: ["**"],
+      to: "proxmox-csi-plugin",
+    },
+    {
+      module: "github.com/controlplaneio-fluxcd/flux-operator",
+      from: "config/data/flux/v2.9.4",
+      files: ["*.yaml"],
+      to: "flux",
+    },
+  ],
+  seconds: 20,
+  gigabytes: 1,
+};

@@ -1,7 +1,7 @@
 // What `npm run toolchain -- --list` shows.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { entryFolder, inspectEntry } from "./entry.ts";
+import { type Entry, entryFolder, inspectEntry } from "./entry.ts";
 import { moduleFolder, requiredVersion, toolVersion } from "./goModule.ts";
 import { fittingCli, hasPlugin, ordinaryHome, pluginVersion, pulumiOnPath } from "./official.ts";
 import { usesBuiltPlugins } from "./toolchain.ts";
@@ -29,7 +29,7 @@ export async function listTools(): Promise<string> {
     rows.push({
       tool: tool.name,
       version: good?.version ?? toolVersion(tool),
-      from: good === undefined ? absent : `built with ${good.go} in ${good.seconds} s`,
+      from: good === undefined ? absent : origin(good),
       size: good === undefined ? "" : megabytes(good.bytes),
     });
   }
@@ -45,6 +45,10 @@ export async function listTools(): Promise<string> {
     });
   }
   return table(rows);
+}
+
+function origin({ isFileSet = false, go, seconds }: Entry): string {
+  return isFileSet ? `files of modules, fetched in ${seconds} s` : `built with ${go} in ${seconds} s`;
 }
 
 /** What the plugin that is built really is: the engine only sees the version of the official one. */

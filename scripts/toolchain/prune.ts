@@ -6,6 +6,7 @@ import { withBuildLock } from "./buildLock.ts";
 import { buildFolder } from "./go.ts";
 import { removeTree } from "./removeTree.ts";
 import { kibibytesIn } from "./space.ts";
+import type { Tool } from "./tool.ts";
 import { registerCheckout, usedEntries } from "./users.ts";
 
 /** Removes entries that no checkout uses and all that only building needs; says what came of it. */
@@ -17,10 +18,31 @@ export function prune(): Promise<string> {
 async function removeUnused(): Promise<string> {
   const before = await kibibytesIn(cacheFolder);
   await registerCheckout();
+  const kinds = (await readdir(join(cacheFolder, "tools")).catch(() => [])).map((tool) => join("tools", tool));
+  const removed = await removeEntries(["cli", ...kinds]);
+  for (const folder of [join(cacheFolder, "go"), join(cacheFolder, "logs"), buildFolder]) await removeTree(folder);
+  const after = await kibibytesIn(cacheFolder);
+  return [
+    removed.length === 0 ? "No unused tools." : `Removed ${removed.join(", ")}.`,
+    `Freed ${gibibytes(before - after)} GiB; ${gibibytes(after)} GiB of programs stay in ${cacheFolder}.`,
+  ].join("\n");
+}
+
+/**
+ * What is built from sources of our own is built anew with each edit of them: without this, a day's work on them would
+ * leave gigabytes. To be called by the holder of the build lock.
+ */
+export async function removeOlder(tool: Tool): Promise<void> {
+  if (tool.folder === undefined) return;
+  await registerCheckout();
+  await removeEntries([join("tools", tool.name)]);
+}
+
+/** Removes the entries of these folders of the cache that no checkout uses, and returns which. */
+async function removeEntries(kinds: readonly string[]): Promise<string[]> {
   const used = await usedEntries();
   const removed: string[] = [];
-  const kinds = (await readdir(join(cacheFolder, "tools")).catch(() => [])).map((tool) => join("tools", tool));
-  for (const kind of ["cli", ...kinds]) {
+  for (const kind of kinds) {
     for (const key of await readdir(join(cacheFolder, kind)).catch(() => [])) {
       const folder = join(cacheFolder, kind, key);
       if (used.has(folder)) continue;
@@ -28,12 +50,7 @@ async function removeUnused(): Promise<string> {
       removed.push(join(kind, key));
     }
   }
-  for (const folder of [join(cacheFolder, "go"), join(cacheFolder, "logs"), buildFolder]) await removeTree(folder);
-  const after = await kibibytesIn(cacheFolder);
-  return [
-    removed.length === 0 ? "No unused tools." : `Removed ${removed.join(", ")}.`,
-    `Freed ${gibibytes(before - after)} GiB; ${gibibytes(after)} GiB of programs stay in ${cacheFolder}.`,
-  ].join("\n");
+  return removed;
 }
 
 function gibibytes(kibibytes: number): string {

@@ -1,28 +1,45 @@
 // A copy of toolchain/<module> in the cache, with what `go build` needs beside the committed files.
-import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { chmod, copyFile, cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { Failure } from "../workspace/fail.ts";
 import { preparations } from "./engineTools.ts";
 import { type FetchListener, type GoCall, goFetching, shellLine } from "./go.ts";
-import { moduleFiles, moduleFolder, requiredVersion } from "./goModule.ts";
-import type { Edit, Tool } from "./tool.ts";
+import { moduleFolder, requiredVersion, sourceFiles } from "./goModule.ts";
+import { type Copied, type Edit, isProgram, type Tool } from "./tool.ts";
 
 /** Makes the copy in a folder that is not there yet. */
 export async function stageModule(tool: Tool, folder: string, listener: FetchListener): Promise<void> {
-  for (const file of moduleFiles(moduleFolder(tool))) {
+  for (const file of sourceFiles(tool)) {
     await cp(join(moduleFolder(tool), file), join(folder, file));
   }
+  if (!isProgram(tool)) return;
   const { patched = [], copied = [] } = preparations[tool.module] ?? {};
-  const source = (module: string) => moduleSource(folder, module, listener);
   for (const { module, folder: name, edits } of patched) {
     const copy = join(folder, "patched", name);
-    await cp(await source(module), copy, { recursive: true });
+    await cp(await moduleSource(folder, module, listener), copy, { recursive: true });
     for (const edit of edits) await applyEdit(copy, edit);
   }
+  await copyFiles(copied, folder, folder, listener);
+}
+
+/** Copies files out of modules that a staged go.mod requires. */
+export async function copyFiles(
+  copied: readonly Copied[],
+  stage: string,
+  folder: string,
+  listener: FetchListener,
+): Promise<void> {
   for (const { module, from, files, to } of copied) {
-    await mkdir(join(folder, to), { recursive: true });
-    const sources = await source(module);
-    for (const file of files) await cp(join(sources, from, file), join(folder, to, file));
+    const source = join(await moduleSource(stage, module, listener), from);
+    const found = await Array.fromAsync(glob([...files], { cwd: source, withFileTypes: true }));
+    const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    if (paths.length === 0) throw new Failure(`${module} has no ${files.join(", ")} in ${from}`);
+    for (const path of paths) {
+      const target = join(folder, to, relative(source, path));
+      await mkdir(dirname(target), { recursive: true });
+      await copyFile(path, target);
+      await chmod(target, 0o644);
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 // What is built from Go modules. Versions stand in toolchain/<module>/go.mod alone.
 import { engineTools } from "./engineTools.ts";
-import { labTools } from "./labTools.ts";
-import type { Plugin, Tool } from "./tool.ts";
+import { charts, labTools } from "./labTools.ts";
+import type { Plugin, Program, Tool } from "./tool.ts";
 
-const checkTools: readonly Tool[] = [
+const checkTools: readonly Program[] = [
   {
     name: "actionlint",
     purpose: "checks the GitHub workflows",
@@ -15,12 +15,22 @@ const checkTools: readonly Tool[] = [
     seconds: 10,
     gigabytes: 1,
   },
+  {
+    name: "staticcheck",
+    purpose: "checks the lab's Go",
+    module: "staticcheck",
+    package: "honnef.co/go/tools/cmd/staticcheck",
+    versionOf: "honnef.co/go/tools",
+    commands: ["staticcheck"],
+    seconds: 15,
+    gigabytes: 1,
+  },
   ...[
     { minor: "1.11", moduleFile: "v1.11.mod", seconds: 40 },
     { minor: "1.12", moduleFile: "v1.12.mod", seconds: 25 },
     { minor: "1.13", moduleFile: "go.mod", seconds: 25 },
   ].map(
-    ({ minor, ...rest }): Tool => ({
+    ({ minor, ...rest }): Program => ({
       name: `configcheck-${minor}`,
       purpose: `validates machine configs as Talos ${minor} does`,
       module: "configcheck",
@@ -33,8 +43,10 @@ const checkTools: readonly Tool[] = [
   ),
 ];
 
+export const programs: readonly Program[] = [...engineTools, ...checkTools, ...labTools];
+
 /** In the order they are built. */
-export const tools: readonly Tool[] = [...engineTools, ...checkTools, ...labTools];
+export const tools: readonly Tool[] = [...programs, charts];
 
 export const plugins: readonly Plugin[] = [
   { name: "talos", npm: "@pulumiverse/talos", tool: "plugins" },
@@ -45,11 +57,11 @@ export const plugins: readonly Plugin[] = [
 ];
 
 /** What makes up the CLI where it is built. */
-export const cliTools: readonly Tool[] = ["pulumi", "language-host"].map(toolNamed);
+export const cliTools: readonly Program[] = ["pulumi", "language-host"].map(toolNamed);
 
-/** The tool of that name. */
-export function toolNamed(name: string): Tool {
-  const tool = tools.find((candidate) => candidate.name === name);
+/** The program of that name. */
+export function toolNamed(name: string): Program {
+  const tool = programs.find((candidate) => candidate.name === name);
   if (tool === undefined) throw new Error(`no tool is called ${name}`);
   return tool;
 }

@@ -19,7 +19,14 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { type Child, type Ended, start } from "./child.ts";
-import { fixtureModules, fixturePlugins, fixturePreparations, fixtureSources, fixtureTools } from "./fixtureTools.ts";
+import {
+  fixtureLab,
+  fixtureModules,
+  fixturePlugins,
+  fixturePreparations,
+  fixtureSources,
+  fixtureTools,
+} from "./fixtureTools.ts";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
 const fakes = join(import.meta.dirname, "fakes");
@@ -129,6 +136,8 @@ function fillCheckout(folder: string): void {
     "scripts/workspace",
     "scripts/toolchain",
     "scripts/toolchain.ts",
+    "scripts/lab",
+    "scripts/lab.ts",
     "scripts/run.mjs",
     "toolchain",
   ]) {
@@ -145,6 +154,7 @@ function fillCheckout(folder: string): void {
     "await main(async () => void console.log(JSON.stringify(await prepareToolchain())));",
   ]);
   for (const [path, text] of Object.entries(fixtureModules)) write(join(folder, "toolchain", path), [text]);
+  for (const [path, text] of Object.entries(fixtureLab)) write(join(folder, "lab", path), [text]);
   const dependencies = Object.fromEntries(Object.entries(fixturePlugins).map(([name, { version }]) => [name, version]));
   write(join(folder, "package.json"), [JSON.stringify({ type: "module", dependencies })]);
   write(join(folder, "package-lock.json"), ["{}"]);

@@ -1,9 +1,10 @@
 // The tools that a test's checkout builds: those that the code knows by name, with one of each trait a tool can have.
-import type { ModulePreparation, Tool } from "../../../scripts/toolchain/tool.ts";
+import { charts } from "../../../scripts/toolchain/labTools.ts";
+import type { ModulePreparation, Program } from "../../../scripts/toolchain/tool.ts";
 
 const common = { purpose: "a fixture", seconds: 60, gigabytes: 2 };
 
-export const fixtureTools: readonly Tool[] = [
+export const fixtureTools: readonly Program[] = [
   {
     ...common,
     name: "pulumi",
@@ -87,11 +88,26 @@ export const fixtureModules: Readonly<Record<string, string>> = {
   "command/go.sum": "",
 };
 
+/** Below lab/. */
+export const fixtureLab: Readonly<Record<string, string>> = {
+  "go.mod": requires("github.com/siderolabs/talos v1.13.8"),
+  "go.sum": "",
+  "cmd/sluice-lab/main.go":
+    "package main\n\n//go:embed chart *.yaml\nvar a embed.FS\n\nvar (\n\t//go:embed all:sample/.hidden\n\tb embed.FS\n)\n",
+  "cmd/sluice-lab/chart/templates/a.tpl": "a",
+  "cmd/sluice-lab/values.yaml": "b: 1",
+  "cmd/sluice-lab/sample/.hidden/kept": "c",
+  "cmd/sluice-lab/sample/notes.yaml": "embedded by nobody",
+};
+
 /** In the module cache. */
 export const fixtureSources: Readonly<Record<string, string>> = {
   "example.invalid/sdk/dist/wrapper": "#!/bin/sh",
   "example.invalid/sdk/pkg/a.go": "old\nnot old\nold",
   "example.invalid/kubernetes/schemas/schema.json": "{}",
+  ...Object.fromEntries(charts.copied.map(({ module, from }) => [`${module}/${from}/chart.yaml`, from])),
+  "github.com/cilium/cilium/install/kubernetes/cilium/templates/agent/daemonset.yaml": "deep",
+  "github.com/controlplaneio-fluxcd/flux-operator/config/data/other.yaml": "not asked for",
 };
 
 /** The npm packages of the plugins. */

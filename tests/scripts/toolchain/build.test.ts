@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
 import { start } from "../support/child.ts";
@@ -120,6 +120,99 @@ describe("building a tool", () => {
       expect.stringMatching(/^\[2\/2] building command 0\.9\.2: done in \ds$/),
       "",
     ]);
+  });
+});
+
+describe("a tool whose sources are the checkout's own", () => {
+  const main = () => join(checkout.folder, "lab", "cmd", "sluice-lab", "main.go");
+
+  test("is built from them, with what they embed", async () => {
+    checkout.on("go build", 'cp -R . "$FAKE/stage"');
+    expect(await checkout.run("toolchain", "sluice-lab")).toMatchObject({ code: 0 });
+    const staged = readdirSync(checkout.fake("stage"), { recursive: true, withFileTypes: true });
+    expect(
+      staged
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(["a.tpl", "go.mod", "go.sum", "kept", "main.go", "values.yaml"]);
+    expect(builds()).toEqual([expect.stringMatching(/ \.\/cmd\/sluice-lab$/)]);
+  });
+
+  test("is built anew after an edit, and what was built before goes", async () => {
+    await checkout.run("toolchain", "sluice-lab", "command");
+    const [before = ""] = checkout.entries("sluice-lab");
+    const text = readFileSync(main(), "utf8");
+    writeFileSync(main(), `${text}// edited\n`);
+    expect(await checkout.run("toolchain", "sluice-lab", "command")).toMatchObject({ code: 0 });
+    const after = checkout.entries("sluice-lab");
+    expect(after).toHaveLength(1);
+    expect(after).not.toContain(before);
+    expect(checkout.entries("command")).toHaveLength(1);
+    writeFileSync(main(), text);
+  });
+
+  test("that is edited while it is compiled is built once more", async () => {
+    const text = readFileSync(main(), "utf8");
+    checkout.on("go build", `echo '// edited' >>'${main().replaceAll("'", `'\\''`)}'`);
+    expect(await checkout.run("toolchain", "sluice-lab")).toMatchObject({ code: 0 });
+    expect(checkout.entries("sluice-lab")).toHaveLength(1);
+    checkout.on("go build", "");
+    checkout.calls();
+    expect(await checkout.run("toolchain", "sluice-lab")).toMatchObject({ code: 0 });
+    expect(builds()).toHaveLength(1);
+    writeFileSync(main(), text);
+  });
+
+  test("that is edited before it is compiled, while others are, is not taken for what it was", async () => {
+    const text = readFileSync(main(), "utf8");
+    checkout.on("go build", `echo '// edited' >>'${main().replaceAll("'", `'\\''`)}'`);
+    const ended = await checkout.run("toolchain", "command", "sluice-lab");
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("sluice: the sources of sluice-lab were edited just now: run it again.\n"),
+    });
+    expect(checkout.entries("sluice-lab")).toEqual([]);
+    writeFileSync(main(), text);
+  });
+});
+
+describe("a set of files", () => {
+  test("is copied out of modules, with what the folder has itself, and nothing is compiled", async () => {
+    expect(await checkout.run("toolchain", "charts")).toMatchObject({ code: 0 });
+    expect(checkout.calls().filter((call) => !/^go (env|mod download) /.test(call))).toEqual([]);
+    const [folder = ""] = checkout.entries("charts");
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const paths = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name))).sort();
+    expect(paths).toEqual(
+      [
+        ...["cilium", "cilium-crds", "flux", "proxmox-csi-plugin", "sealed-secrets"].map(
+          (name) => `${name}/chart.yaml`,
+        ),
+        "cilium/templates/agent/daemonset.yaml",
+        ...readdirSync(join(checkout.folder, "toolchain", "charts", "flux")).map((name) => `flux/${name}`),
+        "entry.json",
+      ].sort(),
+    );
+    expect(await checkout.run("toolchain", "charts")).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("is made good where a file of it was changed", async () => {
+    await checkout.run("toolchain", "charts");
+    const changed = join(checkout.entries("charts")[0] ?? "", "cilium", "chart.yaml");
+    writeFileSync(changed, "changed");
+    const { stderr } = await checkout.run("toolchain", "charts");
+    expect(stderr).toContain("sluice: charts in the cache is damaged (cilium/chart.yaml is not what was built)");
+    expect(readFileSync(changed, "utf8")).toBe("install/kubernetes/cilium\n");
+  });
+
+  test("that a module no longer has is named", async () => {
+    checkout.on("go mod", `mkdir -p "$FAKE/empty"; printf '{"Dir":"%s"}' "$FAKE/empty"; exit`);
+    const ended = await checkout.run("toolchain", "charts");
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("sluice: github.com/cilium/cilium has no ** in install/kubernetes/cilium\n"),
+    });
   });
 });
 

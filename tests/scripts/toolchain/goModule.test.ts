@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { requiredVersion } from "../../../scripts/toolchain/goModule.ts";
-import type { Tool } from "../../../scripts/toolchain/tool.ts";
+import type { Program } from "../../../scripts/toolchain/tool.ts";
+import { toolNamed } from "../../../scripts/toolchain/tools.ts";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
 import { fixtureTools } from "../support/fixtureTools.ts";
 
@@ -63,7 +64,7 @@ describe("the key of a tool", () => {
   });
   afterAll(() => checkout.remove());
 
-  const tool = (name: string): Tool => {
+  const tool = (name: string): Program => {
     const found = fixtureTools.find((candidate) => candidate.name === name);
     if (found === undefined) throw new Error(`no ${name}`);
     return found;
@@ -104,6 +105,28 @@ describe("the key of a tool", () => {
     expect(goModule.toolKey(tool("pulumi"))).toBe(before);
   });
 
+  test.each([
+    "cmd/sluice-lab/chart/templates/a.tpl",
+    "cmd/sluice-lab/values.yaml",
+    "cmd/sluice-lab/sample/.hidden/kept",
+    "cmd/sluice-lab/main.go",
+    "go.sum",
+  ])("of the lab changes with %s, which is compiled or embedded", (file) => {
+    const before = goModule.toolKey(toolNamed("sluice-lab"));
+    const old = readFileSync(path(`lab/${file}`), "utf8");
+    writeFileSync(path(`lab/${file}`), `${old}// more`);
+    expect(goModule.toolKey(toolNamed("sluice-lab"))).not.toBe(before);
+    writeFileSync(path(`lab/${file}`), old);
+    expect(goModule.toolKey(toolNamed("sluice-lab"))).toBe(before);
+  });
+
+  test("of the lab stays with what nothing embeds", () => {
+    const before = goModule.toolKey(toolNamed("sluice-lab"));
+    writeFileSync(path("lab/cmd/sluice-lab/sample/notes.yaml"), "other");
+    writeFileSync(path("lab/README.md"), "other");
+    expect(goModule.toolKey(toolNamed("sluice-lab"))).toBe(before);
+  });
+
   test("changes with a file that is renamed, and not with where the checkout lies", () => {
     const before = goModule.toolKey(tool("pulumi"));
     writeFileSync(path("toolchain/pulumi/a.go"), "package main");
@@ -114,7 +137,7 @@ describe("the key of a tool", () => {
     expect(elsewhere.every((file) => !file.startsWith("/"))).toBe(true);
   });
 
-  test.each<[string, Partial<Tool>]>([
+  test.each<[string, Partial<Program>]>([
     ["another package", { package: "./other" }],
     ["another alias", { commands: ["pulumi", "alias"] }],
     ["another version variable", { versionVariables: { "main.v": "1" } }],

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { preparations } from "../../../scripts/toolchain/engineTools.ts";
 import { moduleFolder, requiredVersion, toolKey, toolVersion } from "../../../scripts/toolchain/goModule.ts";
-import { cliTools, plugins, toolNamed, tools } from "../../../scripts/toolchain/tools.ts";
+import { isProgram, type Program } from "../../../scripts/toolchain/tool.ts";
+import { cliTools, plugins, programs, toolNamed, tools } from "../../../scripts/toolchain/tools.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -20,27 +21,29 @@ function npmVersion(name: string): string {
 
 describe("each tool", () => {
   test.each(tools.map((tool) => [tool.name, tool] as const))("%s has a locked module and a version", (_, tool) => {
-    const { moduleFile = "go.mod" } = tool;
+    const { moduleFile = "go.mod" }: Partial<Program> = tool;
     expect(existsSync(join(moduleFolder(tool), moduleFile))).toBe(true);
     expect(existsSync(join(moduleFolder(tool), moduleFile.replace(/mod$/, "sum")))).toBe(true);
     expect(toolVersion(tool)).toMatch(exact);
     expect(tool.seconds).toBeGreaterThan(0);
     expect(tool.gigabytes).toBeGreaterThan(0);
-    if (tool.scripts !== undefined) requiredVersion(goMod(tool.module), tool.scripts.module);
+    const scripts = isProgram(tool) && tool.scripts !== undefined ? [tool.scripts] : [];
+    for (const { module } of isProgram(tool) ? scripts : tool.copied) requiredVersion(goMod(tool.module), module);
   });
 
   test("has a name, a key and commands that no other has", () => {
     for (const values of [
       tools.map(({ name }) => name),
       tools.map((tool) => toolKey(tool)),
-      tools.flatMap(({ commands }) => commands),
+      programs.flatMap(({ commands }) => commands),
     ]) {
       expect(new Set(values).size).toBe(values.length);
     }
   });
 
-  test("is compiled from Go files alone: no other would be copied, or counted in its key", () => {
-    const files = [...new Set(tools.map((tool) => moduleFolder(tool)))].flatMap((folder) =>
+  test("below toolchain/ is compiled from Go files alone: no other would be copied, or counted in its key", () => {
+    const there = programs.filter(({ folder }) => folder === undefined);
+    const files = [...new Set(there.map((tool) => moduleFolder(tool)))].flatMap((folder) =>
       readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
     );
     const others = files.filter(({ name }) => !/\.(go|mod|sum|md)$/.test(name));
@@ -63,7 +66,8 @@ describe("what is done to a module before it is built", () => {
   });
 
   test("is said for every module that a go.mod replaces by a patched one", () => {
-    for (const module of new Set(tools.map((tool) => tool.module))) {
+    const others = tools.filter(({ folder }) => folder === undefined);
+    for (const module of new Set(others.map((tool) => tool.module))) {
       const replaced = [...goMod(module).matchAll(/=> \.\/patched\/(\S+)$/gm)].map(([, folder]) => folder);
       const patched = (preparations[module]?.patched ?? []).map(({ folder }) => folder);
       expect(replaced.sort()).toEqual(patched.sort());
