@@ -11,5 +11,6 @@ export default {
     { ...shared, displayName: "unit", testMatch: ["<rootDir>/tests/{stacks,components,scripts}/**/*.test.ts"] },
     { ...shared, displayName: "plugins", testMatch: ["<rootDir>/tests/plugins/**/*.test.ts"] },
     { ...shared, displayName: "engine", testMatch: ["<rootDir>/tests/engine/**/*.test.ts"] },
+    { ...shared, displayName: "lab", testMatch: ["<rootDir>/tests/lab/**/*.test.ts"] },
   ],
 };

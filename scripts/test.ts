@@ -1,6 +1,7 @@
 // `npm test`: the whole check, or the parts named.
 import { parseArgs } from "node:util";
-import { type Counts, parts } from "./check/parts.ts";
+import { type Counts, sum } from "./check/counts.ts";
+import { parts } from "./check/parts.ts";
 import { duration } from "./toolchain/progress.ts";
 import { Failure, main } from "./workspace/fail.ts";
 
@@ -31,7 +32,7 @@ await main(async () => {
   for (const { name, counts, seconds } of results) {
     console.log(`${counts.failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(10)} ${duration(seconds).padStart(7)}`);
   }
-  const sum = (key: keyof Counts) => results.reduce((total, { counts }) => total + counts[key], 0);
-  console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
-  return sum("failed") === 0 ? 0 : 1;
+  const { passed, failed } = sum(results.map(({ counts }) => counts));
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
 });

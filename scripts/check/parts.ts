@@ -2,18 +2,17 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { labPrograms } from "../lab/programs.ts";
 import { ensureTools } from "../toolchain/ensure.ts";
 import { programPath } from "../toolchain/entry.ts";
+import { charts } from "../toolchain/labTools.ts";
 import { pluginTools, prepareToolchain } from "../toolchain/toolchain.ts";
 import { toolNamed, tools } from "../toolchain/tools.ts";
 import { root } from "../workspace/paths.ts";
 import { run, runAttached } from "../workspace/run.ts";
+import { type Counts, counted } from "./counts.ts";
 import { goFiles } from "./goFiles.ts";
-
-export interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-}
+import { labCode } from "./labCode.ts";
 
 export interface Part {
   readonly name: string;
@@ -27,9 +26,11 @@ export const parts: readonly Part[] = [
   { name: "gofmt", what: "format of Go", run: formatOfGo },
   { name: "workflows", what: "the GitHub workflows", run: workflows },
   { name: "unit", what: "unit and property tests", run: () => tests("unit") },
+  { name: "go", what: "the lab's Go: vet, staticcheck, tests", run: labCode },
   { name: "sdk", what: "sdks/talos is what the plugin's schema gives", run: () => command("sdk", "--check") },
   { name: "plugins", what: "plugins against SDKs, rendered machine configs", run: plugins },
   { name: "engine", what: "the program on the real engine", run: engine },
+  { name: "lab", what: "the lab against tools that others wrote", run: lab },
 ];
 
 async function program(name: string, args: readonly string[]): Promise<Counts> {
@@ -64,12 +65,20 @@ async function engine(): Promise<Counts> {
   return tests("engine");
 }
 
+async function lab(): Promise<Counts> {
+  await prepareToolchain();
+  await ensureTools([...labPrograms, charts]);
+  // One at a time: a lab's times are looked at, and two suites would take the cores from each other.
+  return tests("lab", "--runInBand");
+}
+
 /** Runs a Jest project and counts its tests; a suite that does not load counts as one that failed. */
-async function tests(project: string): Promise<Counts> {
+async function tests(project: string, ...options: readonly string[]): Promise<Counts> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-check-"));
   const report = join(folder, "report.json");
   try {
-    await runAttached("jest", ["--selectProjects", project, "--json", "--outputFile", report, "--silent=false"], {
+    const args = ["--selectProjects", project, "--json", "--outputFile", report, "--silent=false", ...options];
+    await runAttached("jest", args, {
       cwd: root,
       env: { ...process.env, NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" },
     });
@@ -81,8 +90,4 @@ async function tests(project: string): Promise<Counts> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function counted(good: boolean): Counts {
-  return good ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }

@@ -34,7 +34,7 @@ describe("npm run <command>", () => {
   test("that is not there lists those that are", async () => {
     const ended = await run("nothing");
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect(ended.stderr).toBe("sluice: no command 'nothing'. There are: end, prepare, show, toolchain.\n");
+    expect(ended.stderr).toBe("sluice: no command 'nothing'. There are: end, lab, prepare, show, toolchain.\n");
   });
 
   test("runs the command on the Node of node_modules, with its arguments and node_modules/.bin on PATH", async () => {

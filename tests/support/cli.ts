@@ -1,14 +1,11 @@
 // Runs the npm scripts as a person does, on the machine's own PATH, with a work folder of their own.
-import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parse, parseDocument } from "yaml";
 import { cacheFolder, root } from "../../scripts/workspace/paths.ts";
 import type { Ended } from "../../scripts/workspace/run.ts";
-
-/** Longer than any single call takes on a busy machine; a call that hangs ends with 143. */
-const patience = 180_000;
+import { runChild } from "./runChild.ts";
 
 export interface CallOptions {
   /** What to put before the command, such as `unshare -n`. */
@@ -47,24 +44,10 @@ export class Workbench {
     return ended;
   }
 
-  private call({ within = [], input = "" }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
+  private call({ within = [], input }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const [program = "", ...rest] = [...within, ...String(scripts[script]).split(" "), ...args];
-    return new Promise((done, fail) => {
-      const child = spawn(program, rest, { cwd: root, env: this.environment(), timeout: patience });
-      let stdout = "";
-      let stderr = "";
-      child.stdout.setEncoding("utf8").on("data", (text: string) => {
-        stdout += text;
-      });
-      child.stderr.setEncoding("utf8").on("data", (text: string) => {
-        stderr += text;
-      });
-      child.on("error", fail);
-      child.on("close", (code) => done({ code: code ?? 143, stdout, stderr }));
-      child.stdin.on("error", () => undefined); // it may end without reading
-      child.stdin.end(input);
-    });
+    return runChild(program, rest, { cwd: root, env: this.environment(), input });
   }
 
   /** The stack as the engine keeps it, secrets in plain text. */

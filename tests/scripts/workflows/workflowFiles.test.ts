@@ -115,8 +115,8 @@ describe("a workflow", () => {
   });
 });
 
-test("the Go that workflows take builds every module of the toolchain", () => {
-  const versions = globSync("toolchain/*/go.mod", { cwd: root }).map((file) => ({
+test("the Go that workflows take builds every module of the toolchain and the lab", () => {
+  const versions = globSync("{toolchain/*,lab}/go.mod", { cwd: root }).map((file) => ({
     file,
     go: /^go (\S+)$/m.exec(readFileSync(join(root, file), "utf8"))?.[1] ?? "",
   }));

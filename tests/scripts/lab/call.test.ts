@@ -1,0 +1,42 @@
+import { describe, expect, test } from "@jest/globals";
+import { commands, readCall } from "../../../scripts/lab/call.ts";
+
+describe("a call of the lab", () => {
+  test.each([
+    [["up"], { name: "default", command: "up", args: [] }],
+    [["up", "--help"], { name: "default", command: "up", args: ["--help"] }],
+    [["up", "--profile", "real"], { name: "default", command: "up", args: ["--profile", "real"] }],
+    [["up", "--name", "second"], { name: "second", command: "up", args: [] }],
+    [["--name=second", "up", "--seed=2"], { name: "second", command: "up", args: ["--seed=2"] }],
+    [["timeline", "--follow", "--name", "a"], { name: "a", command: "timeline", args: ["--follow"] }],
+    [
+      ["exec", "kubectl", "get", "nodes"],
+      { name: "default", command: "exec", args: ["--", "kubectl", "get", "nodes"] },
+    ],
+    [["exec", "--name", "a", "--", "curl", "--help"], { name: "a", command: "exec", args: ["--", "curl", "--help"] }],
+    [
+      ["exec", "helm", "list", "--name", "x", "-h"],
+      { name: "default", command: "exec", args: ["--", "helm", "list", "--name", "x", "-h"] },
+    ],
+  ])("%j is understood", (args, call) => {
+    expect(readCall(args)).toEqual(call);
+  });
+
+  test.each([[[]], [["--help"]], [["-h"]], [["--name", "a", "--help", "up"]]])("%j asks for help", (args) => {
+    expect(readCall(args)).toBeUndefined();
+  });
+
+  test("of a command that there is not names those that there are", () => {
+    expect(() => readCall(["upp"])).toThrow(
+      `the lab has no command 'upp'. There are: ${Object.keys(commands).join(", ")}.`,
+    );
+  });
+
+  test.each(["", "-a", "../b", "A", "a".repeat(33)])("refuses '%s' as the name of a lab", (name) => {
+    expect(() => readCall(["up", `--name=${name}`])).toThrow(`'${name}' is no name for a lab`);
+  });
+
+  test("refuses a name that is left out", () => {
+    expect(() => readCall(["up", "--name"])).toThrow("'' is no name for a lab");
+  });
+});
