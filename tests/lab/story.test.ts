@@ -1,0 +1,46 @@
+// What docs/lab.md tells a new user to type, typed: every line of its story, in order, in one shell.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { root } from "../../scripts/workspace/paths.ts";
+import { Workbench } from "../support/cli.ts";
+
+jest.setTimeout(600_000);
+
+/** The shell's blocks of the document. */
+function story(): string {
+  const text = readFileSync(join(root, "docs", "lab.md"), "utf8");
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join("\n");
+}
+
+describe("the story of docs/lab.md", () => {
+  const bench = new Workbench({ fresh: true });
+  const lab = (...args: readonly string[]) => bench.npm("lab", ...args);
+  beforeAll(async () => {
+    expect(await lab("up")).toMatchObject({ code: 0 });
+  });
+  afterAll(async () => {
+    const { code } = await lab("down");
+    bench.remove();
+    expect(code).toBe(0);
+  });
+
+  test("goes from a server to a Flux that applies commits and a SealedSecret that is opened", async () => {
+    const shell = ["exec", "bash", "-e", "-u", "-o", "pipefail"];
+    const ended = await bench.npmWith({ input: story() }, "lab", ...shell);
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stdout).toMatch(/^cp-1 +Ready +control-plane /m);
+    expect(ended.stdout).toContain("kustomization.kustomize.toolkit.fluxcd.io/apps condition met");
+    expect(ended.stdout).toContain("hello from a sealed secret");
+    expect(ended.stdout).toMatch(/deployment\.apps\/hello condition met\n$/);
+  });
+
+  test("is typed into a shell that knows the way to the cloud", async () => {
+    const said = await bench.npmWith(
+      { input: 'echo "$HCLOUD_ENDPOINT $(basename "$SLUICE_CHARTS")"\n' },
+      "lab",
+      "shell",
+    );
+    expect(said.stdout).toMatch(/http:\/\/192\.0\.2\.10\/v1 [0-9a-f]{16}/);
+  });
+});

@@ -1,0 +1,80 @@
+// The lab's Hetzner project, called as anyone calls the API: with curl, and the token that the lab's shell has.
+import type { Lab } from "./lab.ts";
+
+const endpoint = "http://192.0.2.10/v1";
+
+export interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what the API answers is what the tests are about
+  readonly body: any;
+}
+
+export interface ServerOptions {
+  /** An id, or a name. */
+  readonly image: number | string;
+  readonly type?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly userData?: string;
+  readonly start?: boolean;
+}
+
+export interface Server {
+  readonly id: number;
+  readonly name: string;
+  readonly address: string;
+}
+
+export class Cloud {
+  private readonly lab: Lab;
+  private readonly token: Promise<string>;
+
+  constructor(lab: Lab) {
+    this.lab = lab;
+    this.token = lab.said("printenv", ["HCLOUD_TOKEN"]).then((token) => token.trim());
+    this.token.catch(() => undefined); // told by the first request
+  }
+
+  /** A request of the API, whatever comes of it. */
+  async ask(method: string, path: string, body?: unknown): Promise<Answer> {
+    const options = ["--silent", "--show-error", "--write-out", "\n%{http_code}", "--request", method];
+    const authorization = ["--header", `Authorization: Bearer ${await this.token}`];
+    const data = body === undefined ? [] : ["--json", JSON.stringify(body)];
+    const said = await this.lab.said("curl", [...options, ...authorization, ...data, `${endpoint}${path}`]);
+    const end = said.lastIndexOf("\n");
+    const text = said.slice(0, end);
+    return { status: Number(said.slice(end + 1)), body: text === "" ? undefined : JSON.parse(text) };
+  }
+
+  /** A request that must succeed; returns the body. */
+  async call(method: string, path: string, body?: unknown): Promise<Answer["body"]> {
+    const { status, body: answer } = await this.ask(method, path, body);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  /** The id of the newest snapshot of this Talos. */
+  async snapshot(talos: string): Promise<number> {
+    const selector = encodeURIComponent(`os=talos,version=${talos}`);
+    const { images } = await this.call("GET", `/images?type=snapshot&sort=created:desc&label_selector=${selector}`);
+    if (images.length === 0) throw new Error(`there is no snapshot of Talos ${talos}`);
+    return images[0].id;
+  }
+
+  /** Makes a server; it boots while this returns. */
+  async server(name: string, { type = "cx32", image, labels, userData, start = true }: ServerOptions): Promise<Server> {
+    const { server } = await this.call("POST", "/servers", {
+      name,
+      server_type: type,
+      image,
+      location: "fsn1",
+      labels,
+      user_data: userData,
+      start_after_create: start,
+    });
+    return { id: server.id, name, address: server.public_net.ipv4.ip };
+  }
+
+  async delete(server: Server): Promise<void> {
+    await this.call("DELETE", `/servers/${server.id}`);
+  }
+}
