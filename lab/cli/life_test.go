@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -115,6 +116,36 @@ func TestKillingALabEndsAllOfIt(t *testing.T) {
 			require.Equal(t, []string{"notes"}, files(t, dir), "what is not the lab's stays")
 		})
 	}
+}
+
+func TestUpWaitsForALabThatIsEnding(t *testing.T) {
+	dir := folder(t)
+	lab(t, dir, "up")
+	info := living(t, dir)
+	// Its first process outlives the others for as long as it is stopped.
+	require.NoError(t, syscall.Kill(info.Process.PID, syscall.SIGSTOP))
+	children, err := exec.Command("pgrep", "-P", strconv.Itoa(info.Process.PID)).Output()
+	require.NoError(t, err)
+	for _, child := range strings.Fields(string(children)) {
+		pid, err := strconv.Atoi(child)
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	up := command(t, dir, "up")
+	said, err := up.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, up.Start())
+	const waiting = "lab: a lab was here that does not answer: waiting for its end\n"
+	words := bufio.NewReader(said)
+	line, err := words.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, waiting, line)
+	require.NoError(t, syscall.Kill(info.Process.PID, syscall.SIGKILL))
+	rest, err := io.ReadAll(words)
+	require.NoError(t, err)
+	require.NoError(t, up.Wait(), string(rest))
+	require.NotEqual(t, info.Process.PID, living(t, dir).Process.PID)
+	lab(t, dir, "down")
 }
 
 func TestDownCleansUpAfterADeadLab(t *testing.T) {

@@ -38,7 +38,7 @@ func (f Folder) Down(ctx context.Context, step func(string)) (ran bool, err erro
 		return false, f.clean()
 	}
 	defer process.Close()
-	asking, cancel := context.WithTimeout(ctx, 2*time.Second)
+	asking, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	within := endWithin
 	if err := f.Client().Down(asking); err != nil {

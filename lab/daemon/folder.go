@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -33,6 +34,9 @@ const (
 )
 
 var contents = []string{socketFile, logFile, timelineFile, stateDir, binDir, tempDir, resolvFile, shellFile}
+
+// answerWithin is how long a lab that is well takes to answer at most.
+const answerWithin = 2 * time.Second
 
 // Info is what is known of a lab from outside.
 type Info struct {
@@ -81,6 +85,14 @@ func (f Folder) Living() (*Info, error) {
 		return nil, err
 	}
 	return info, nil
+}
+
+// answers says whether the lab in the folder can be talked to.
+func (f Folder) answers() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	defer cancel()
+	_, err := f.Client().Status(ctx)
+	return err == nil
 }
 
 // write replaces what is known of the lab, whole or not at all.

@@ -56,9 +56,12 @@ func (s Start) Up() (*Started, error) {
 		if err := s.Folder.checkFree(); err != nil {
 			return nil, err
 		}
-	case info.Process.Alive():
+	case info.Process.Alive() && s.Folder.answers():
 		return &Started{Info: info, Already: true}, nil
 	default:
+		if err := s.awaitEnd(info.Process); err != nil {
+			return nil, err
+		}
 		s.Step("cleaning up after a lab that ended without notice")
 		if err := s.Folder.clean(); err != nil {
 			return nil, err
@@ -77,6 +80,22 @@ func (s Start) Up() (*Started, error) {
 		return nil, errors.Join(fmt.Errorf("the lab did not become ready: %w%s", err, log), s.Folder.clean())
 	}
 	return &Started{Info: born.info, Took: time.Since(begun), Wait: born.cmd.Wait}, nil
+}
+
+// awaitEnd waits for a lab that does not answer, which is one that is ending: its
+// first process outlives the others by a moment.
+func (s Start) awaitEnd(lab Process) error {
+	process, err := lab.open()
+	if err != nil || process == nil {
+		return err
+	}
+	defer process.Close()
+	s.Step("a lab was here that does not answer: waiting for its end")
+	ended, err := wait(process, endWithin)
+	if err == nil && !ended {
+		err = fmt.Errorf("the lab in %s, process %d, neither answers nor ends: down kills it", s.Folder, lab.PID)
+	}
+	return err
 }
 
 // newborn is a lab that was started and is not ready yet.

@@ -17,7 +17,7 @@ type forwarder struct {
 	front    *front
 	to       netip.AddrPort
 	listener net.Listener
-	plain    pipes
+	pipes    pipes
 	cancel   context.CancelFunc
 }
 
@@ -29,13 +29,14 @@ func (k *Kubernetes) forward(at, to netip.AddrPort, front *front) (*forwarder, e
 	}
 	ctx, cancel := context.WithCancel(k.ctx)
 	f := &forwarder{k: k, front: front, to: to, listener: listener, cancel: cancel}
-	f.plain.serve(listener, f.handle)
-	f.plain.group.Go(func() { f.cutOnChange(ctx) })
+	f.pipes.serve(listener, f.handle)
+	f.pipes.group.Go(func() { f.cutOnChange(ctx) })
 	return f, nil
 }
 
 func (f *forwarder) handle(client net.Conn) {
 	if armed, _ := f.k.options.Faults.Has(fault.Kube); armed {
+		f.pipes.spare(client)
 		f.front.serve(client)
 		return
 	}
@@ -44,25 +45,24 @@ func (f *forwarder) handle(client net.Conn) {
 	})
 }
 
-// cutOnChange ends the connections when faults come up or are gone, so that all
-// clients meet them, or are rid of them.
+// cutOnChange ends the connections that are passed on as they are when faults come
+// up, so that all clients meet them. Those that meet them are not cut when the
+// faults are gone: an answer may be under way.
 func (f *forwarder) cutOnChange(ctx context.Context) {
-	armed, changed := f.k.options.Faults.Has(fault.Kube)
 	for {
+		armed, changed := f.k.options.Faults.Has(fault.Kube)
+		if armed {
+			f.pipes.cut()
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
 			return
-		}
-		var now bool
-		if now, changed = f.k.options.Faults.Has(fault.Kube); now != armed {
-			armed = now
-			f.plain.cut()
 		}
 	}
 }
 
 func (f *forwarder) close() error {
 	f.cancel()
-	return errors.Join(f.plain.close(f.listener), f.front.close())
+	return errors.Join(f.pipes.close(f.listener), f.front.close())
 }

@@ -43,7 +43,7 @@ func (p *prism) close() error {
 // pipes are the connections of a listener.
 type pipes struct {
 	mu     sync.Mutex
-	open   map[net.Conn]bool
+	open   map[net.Conn]bool // and whether cut spares it
 	closed bool
 	group  sync.WaitGroup
 }
@@ -76,7 +76,7 @@ func (p *pipes) add(client net.Conn) bool {
 	if p.open == nil {
 		p.open = map[net.Conn]bool{}
 	}
-	p.open[client] = true
+	p.open[client] = false
 	return true
 }
 
@@ -87,12 +87,21 @@ func (p *pipes) forget(client net.Conn) {
 	delete(p.open, client)
 }
 
-// cut ends all connections.
+// spare keeps a connection from being cut.
+func (p *pipes) spare(client net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[client] = true
+}
+
+// cut ends the connections that are not spared.
 func (p *pipes) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for client := range p.open {
-		_ = client.Close()
+	for client, spared := range p.open {
+		if !spared {
+			_ = client.Close()
+		}
 	}
 }
 
@@ -101,8 +110,10 @@ func (p *pipes) close(listener net.Listener) error {
 	err := listener.Close()
 	p.mu.Lock()
 	p.closed = true
+	for client := range p.open {
+		_ = client.Close()
+	}
 	p.mu.Unlock()
-	p.cut()
 	p.group.Wait()
 	return err
 }

@@ -20,9 +20,10 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// drainLimit is longer than any answer takes. A stream that runs longer is cut
-// when the API stops, as Talos cuts it after its own limit.
-const drainLimit = 500 * time.Millisecond
+// drainLimit is longer than any answer takes, also where a hundred nodes share two
+// cores. A stream that runs longer is cut when the API stops, as Talos cuts it
+// after its own limit.
+const drainLimit = 5 * time.Second
 
 // Options is what the API of every node of a lab shares.
 type Options struct {
