@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, string>> = {
   run: "start one and keep it until Ctrl-C",
   status: "what is there, as JSON",
   timeline: "what became true and when; --follow goes on, --json for programs",
+  kubeconfig: "print the way to the first cluster for programs outside",
   exec: "run a program inside, where the lab's addresses answer",
   shell: "the same with your shell",
   fault: "let something go wrong: add, list, remove",

@@ -117,6 +117,14 @@ describe("a node", () => {
     });
   });
 
+  test("loses its power while it runs, and boots anew", async () => {
+    await cloud.server("unlucky", { image });
+    await inMaintenance(lab, "unlucky");
+    await lab.fault({ on: "machine", subject: "unlucky", do: "crash", times: 1 });
+    const lost = await lab.until({ subject: "unlucky", what: "power", value: "lost" });
+    await inMaintenance(lab, "unlucky", lost);
+  });
+
   test("does not find a disk, and finds it at the next boot", async () => {
     await lab.fault({ on: "disk", name: "/dev/sda", subject: "diskless", do: "absent", times: 1 });
     const server = await cloud.server("diskless", { image });

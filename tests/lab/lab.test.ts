@@ -1,7 +1,11 @@
 // A lab as a whole: how it comes, how it goes, what it costs, and that the same seed gives the same.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { programPaths } from "../../scripts/lab/programs.ts";
+import { run } from "../../scripts/workspace/run.ts";
 import { Workbench } from "../support/cli.ts";
 import { Cloud } from "./support/cloud.ts";
 import type { Fact } from "./support/facts.ts";
@@ -137,6 +141,14 @@ describe("a cluster of three and three", () => {
     await Cluster.ready(lab, { talos, controlPlanes: 3, workers: 3 });
     const seconds = (performance.now() - started) / 1000;
     expect(measured("until 3+3 nodes are Ready", seconds, "s")).toBeLessThan(60);
+  });
+
+  test("answers the machine's own kubectl, by a port of its loopback", async () => {
+    const kubeconfig = join(lab.folder, "kubeconfig");
+    writeFileSync(kubeconfig, (await lab.call("kubeconfig")).stdout);
+    const kubectl = programPaths().kubectl ?? "";
+    const { stdout } = await run(kubectl, ["--kubeconfig", kubeconfig, "get", "nodes", "--output", "name"]);
+    expect(stdout.split("\n").filter((line) => line.startsWith("node/"))).toHaveLength(6);
   });
 
   test("takes 15 % of a core while nothing happens", async () => {

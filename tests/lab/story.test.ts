@@ -27,7 +27,7 @@ describe("the story of docs/lab.md", () => {
 
   test("goes from a server to a Flux that applies commits and a SealedSecret that is opened", async () => {
     const shell = ["exec", "bash", "-e", "-u", "-o", "pipefail"];
-    const ended = await bench.npmWith({ input: story() }, "lab", ...shell);
+    const ended = await bench.npmWith({ input: story(), timeout: 400_000 }, "lab", ...shell);
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.stdout).toMatch(/^cp-1 +Ready +control-plane /m);
     expect(ended.stdout).toContain("kustomization.kustomize.toolkit.fluxcd.io/apps condition met");

@@ -11,6 +11,8 @@ export interface CallOptions {
   /** What to put before the command, such as `unshare -n`. */
   readonly within?: readonly string[];
   readonly input?: string;
+  /** Milliseconds, where the call may take longer than any single one should. */
+  readonly timeout?: number;
 }
 
 /** A folder for all that runs leave behind, and the calls that leave it there. */
@@ -44,10 +46,10 @@ export class Workbench {
     return ended;
   }
 
-  private call({ within = [], input }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
+  private call({ within = [], input, timeout }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const [program = "", ...rest] = [...within, ...String(scripts[script]).split(" "), ...args];
-    return runChild(program, rest, { cwd: root, env: this.environment(), input });
+    return runChild(program, rest, { cwd: root, env: this.environment(), input, timeout });
   }
 
   /** The stack as the engine keeps it, secrets in plain text. */

@@ -25,6 +25,10 @@ export function runChild(program: string, args: readonly string[], options: Chil
       });
     }
     child.on("error", fail);
+    child.on("exit", () => {
+      // What a child that was cut off has started may hold its output open for ever.
+      if (child.killed) for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    });
     child.on("close", (code) => done({ code: code ?? 143, ...said }));
     child.stdin.on("error", () => undefined); // it may end without reading
     child.stdin.end(input);

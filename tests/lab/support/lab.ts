@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stringify } from "yaml";
 import { programPaths, writeProgramPaths } from "../../../scripts/lab/programs.ts";
 import type { Ended } from "../../../scripts/workspace/run.ts";
 import { runChild } from "../../support/runChild.ts";
@@ -45,14 +44,6 @@ export interface Rule {
 export const emptySchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
 
 const program = programPaths()["sluice-lab"] ?? "";
-
-/** The images that somebody made before: one of each Talos that the tests speak of. */
-const snapshots = stringify({
-  snapshots: ["1.12.6", "1.13.8"].map((version) => ({
-    ...{ talos: version, schematic: emptySchematic, arch: "amd64" },
-    ...{ description: `Talos ${version}`, labels: { os: "talos", version } },
-  })),
-});
 
 /** A lab, in a folder for all that it and what runs in it leave behind. */
 export class Lab {
@@ -98,7 +89,7 @@ export class Lab {
 
   /** Starts the lab in its folder, also anew after it was killed. */
   async start(): Promise<void> {
-    const { profile = "fast", seed = 1, scenario, config = snapshots } = this.options;
+    const { profile = "fast", seed = 1, scenario, config } = this.options;
     const args = ["--tools", this.tools, "--profile", profile, "--seed", `${seed}`];
     for (const [name, text] of Object.entries({ scenario, config })) {
       if (text === undefined) continue;
