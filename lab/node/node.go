@@ -89,6 +89,7 @@ type node struct {
 	stage       runtime.MachineStage
 	staged      chan struct{} // closed when the stage changes
 	ready       bool
+	toldReady   bool // as the timeline last said
 	trial       *trial
 	grown       bool // into a control plane: its controllers run
 	bootstrap   bool // etcd is to begin here
@@ -145,15 +146,22 @@ func derivedUUID(text string) string {
 // observe is called with the machine status the moment that clients see it.
 func (n *node) observe(status runtime.MachineStatusSpec) {
 	n.mu.Lock()
-	staged, readied := status.Stage != n.stage, status.Status.Ready != n.ready
+	staged := status.Stage != n.stage
 	n.stage, n.ready = status.Stage, status.Status.Ready
+	// A node in maintenance is ready as well, for a config. Whether anybody saw
+	// that is a matter of who is quicker, and no fact.
+	counts := status.Stage == runtime.MachineStageRunning || status.Stage == runtime.MachineStageBooting
+	readied := counts && n.ready != n.toldReady
+	if readied {
+		n.toldReady = n.ready
+	}
 	if staged {
 		n.Timeline.Record(n.Host(), "stage", status.Stage.String())
 		close(n.staged)
 		n.staged = make(chan struct{})
 	}
 	n.mu.Unlock()
-	if readied && (status.Stage == runtime.MachineStageRunning || status.Stage == runtime.MachineStageBooting) {
+	if readied {
 		n.Timeline.Record(n.Host(), "ready", fmt.Sprint(status.Status.Ready))
 	}
 }
