@@ -26,9 +26,11 @@ describe("the story of docs/lab.md", () => {
   });
 
   test("goes from a server to a Flux that applies commits and a SealedSecret that is opened", async () => {
-    const shell = ["exec", "bash", "-e", "-u", "-o", "pipefail"];
-    const ended = await bench.npmWith({ input: story(), timeout: 400_000 }, "lab", ...shell);
-    expect(ended).toMatchObject({ code: 0 });
+    const shell = ["exec", "bash", "-e", "-u", "-x", "-o", "pipefail"];
+    const ended = await bench.npmWith({ input: story(), timeout: 300_000 }, "lab", ...shell);
+    // Where it stopped is in the last lines.
+    const last = ended.code === 0 ? "" : ended.stderr.slice(-2_000);
+    expect({ code: ended.code, last }).toEqual({ code: 0, last: "" });
     expect(ended.stdout).toMatch(/^cp-1 +Ready +control-plane /m);
     expect(ended.stdout).toContain("kustomization.kustomize.toolkit.fluxcd.io/apps condition met");
     expect(ended.stdout).toContain("hello from a sealed secret");
