@@ -191,9 +191,24 @@ environment:
           .join("---\n");
         const shown = redact(config);
         expect(shown).not.toContain("MARKER");
-        expect(parseAllDocuments(shown)).toHaveLength(places.length);
+        // The yaml library folds some quoted texts into what it cannot read itself; nothing is shown of such a config.
+        const readable = parseAllDocuments(config).every(({ errors }) => errors.length === 0);
+        expect(parseAllDocuments(shown)).toHaveLength(readable ? places.length : 1);
         expect(redact(shown)).toBe(shown);
       }),
+      // The smallest text seen that the library writes wrong.
+      {
+        examples: [
+          [
+            [
+              ["machine.network.interfaces.0.vlans.0.vip.hcloud.apiToken", "machine.token"],
+              '     "MARKER     "',
+              { indent: 3, lineWidth: 20, singleQuote: false },
+              "QUOTE_DOUBLE",
+            ],
+          ],
+        ],
+      },
     );
   });
 
