@@ -6,7 +6,16 @@ import { ConfigError, type Fault } from "./fault.ts";
 import { addressesInside, sharedAddresses } from "./rules/addresses.ts";
 import { nameservers, nicMacs, staticAddressing, vlanTrunk } from "./rules/addressing.ts";
 import { endpointKnown } from "./rules/endpoint.ts";
-import { networkZone, privateNetwork, routerAddress, serverArchitecture, withoutLayer2 } from "./rules/hetzner.ts";
+import { gitCredentials, gitSource, sopsKey } from "./rules/gitOps.ts";
+import {
+  networkZone,
+  privateNetwork,
+  reachable,
+  routerAddress,
+  serverArchitecture,
+  snapshotLabels,
+  withoutLayer2,
+} from "./rules/hetzner.ts";
 import { doubledImageEntries } from "./rules/image.ts";
 import { installDisk, kernelArguments } from "./rules/install.ts";
 import { certSANs, featureGates, hostResolver, kernelLogs } from "./rules/machineFeatures.ts";
@@ -18,7 +27,9 @@ import { foreignNodeKeys, foreignSections } from "./rules/platform.ts";
 import { vmAndImage, vmPlaces, vmShape } from "./rules/proxmox.ts";
 import { networkAddresses, overlappingRanges, rangeSizes } from "./rules/ranges.ts";
 import { controlPlaneCount, schedulable } from "./rules/roles.ts";
+import { sealingKey } from "./rules/sealingKey.ts";
 import { supportedVersions } from "./rules/versions.ts";
+import { volumes } from "./rules/volumes.ts";
 import type { ClusterConfig } from "./schema.ts";
 import { readShape } from "./shape.ts";
 
@@ -49,6 +60,8 @@ const rules = [
   privateNetwork,
   routerAddress,
   withoutLayer2,
+  reachable,
+  snapshotLabels,
   serverArchitecture,
   networkZone,
   doubledImageEntries,
@@ -63,6 +76,11 @@ const rules = [
   patchNodes,
   patchNames,
   patchContent,
+  volumes,
+  sealingKey,
+  gitSource,
+  gitCredentials,
+  sopsKey,
 ];
 
 /**

@@ -24,8 +24,8 @@ export function secrecyFaults(values: Record<string, unknown>, isEncrypted: (key
   return Object.keys(values).flatMap((path) => {
     if (secretKeys.has(path) === isEncrypted(path) || isEmpty(structured(values[path]))) return [];
     const message = secretKeys.has(path)
-      ? `is in plain text: encrypt it with 'npm run pulumi -- config set --secret ${path} --stack <environment> < <file>.yaml', or its secret parts with '--secret --path'`
-      : `is encrypted, but it would not stay secret: set it in plain text, or move the secret part to ${[...secretKeys].join(", ")}`;
+      ? `is in plain text: encrypt it with 'npm run pulumi -- config set --secret ${path} --stack <environment> < <file>${isText(path) ? "'" : ".yaml', or its secret parts with '--secret --path'"}`
+      : "is encrypted, but it would not stay secret: set it in plain text, or move the secret part to secretPatches";
     return [{ path, message }];
   });
 }

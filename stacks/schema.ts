@@ -21,6 +21,9 @@ const udpUrl = z
   .regex(/^udp:\/\/[^/:]+:\d{1,5}$/, "must be of the form udp://<host>:<port>")
   .refine((url) => Number(url.split(":").at(-1)) <= 65_535, "must name a port up to 65535");
 const featureGates = z.record(z.string(), z.boolean());
+const chartVersion = z
+  .string()
+  .regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/, "must be a full chart version such as 1.18.8");
 
 /** A patch of the person's own: merged after ours, in the order given. */
 const patch = z.strictObject({
@@ -192,10 +195,72 @@ const hetzner = z.strictObject({
   serverTypes: z
     .strictObject({ controlplane: z.string().min(1).default("cx32"), worker: z.string().min(1).default("cx42") })
     .prefault({}),
-  /** Who may reach the Talos and Kubernetes APIs from outside. Empty: nobody. */
+  /** Who may reach the Talos and Kubernetes APIs from outside; the program itself is one of them. */
   allowedCidrs: z.array(cidr).default([]),
-  /** Private address of the load balancer in front of the control planes. */
-  loadBalancer: z.strictObject({ address: ipv4, type: z.string().min(1).default("lb11") }).optional(),
+  /** In front of the control planes. */
+  loadBalancer: z
+    .strictObject({
+      /** Its private address: by it the nodes call the Kubernetes API. */
+      address: ipv4,
+      type: z.string().min(1).default("lb11"),
+      /** Serve the Kubernetes API to everybody by a public address too: Hetzner's firewalls do not cover load balancers. Default false. */
+      public: z.boolean().default(false),
+    })
+    .optional(),
+  /** What servers start from. */
+  snapshot: z
+    .strictObject({
+      /** Labels to find it by. Default: those that follow from Talos' version, the schematic and the architecture. */
+      labels: z
+        .record(z.string(), z.string())
+        .refine((labels) => Object.keys(labels).length > 0, "must name at least one label")
+        .optional(),
+      /** Make it with Packer where there is none. Default false. */
+      build: z.boolean().default(false),
+    })
+    .prefault({}),
+  /** Tells Kubernetes which server a node is, and makes load balancers for Services. */
+  cloudControllerManager: z
+    .strictObject({
+      enabled: z.boolean().default(true),
+      /** Version of the chart hcloud-cloud-controller-manager. */
+      version: chartVersion.default("1.25.1"),
+    })
+    .prefault({}),
+});
+
+const seconds = z.int().min(1, "must be 1 second or more");
+
+/** How long each gate waits, in seconds, before it gives up. */
+const timeouts = z.strictObject({
+  preflight: seconds.default(60),
+  stages: seconds.default(300),
+  etcd: seconds.default(300),
+  services: seconds.default(300),
+  api: seconds.default(300),
+  joined: seconds.default(300),
+  cilium: seconds.default(300),
+  nodes: seconds.default(600),
+  csi: seconds.default(300),
+  sealedSecrets: seconds.default(300),
+  gitops: seconds.default(600),
+});
+
+const atOnce = "must be a number from 1 on, or a share such as '25%'";
+
+/** How machine configs are sent to nodes. */
+const apply = z.strictObject({
+  /** Seconds before the first retry. */
+  firstDelay: z.number().min(0.1, "must be 0.1 seconds or more").default(3),
+  /** How much longer each delay is than the one before. */
+  factor: z.number().min(1, "must be 1 or more").default(2),
+  /** No delay is longer, in seconds. */
+  maxDelay: z.number().min(0.1, "must be 0.1 seconds or more").default(60),
+  retries: z.int().min(0).default(5),
+  /** How many nodes at once: a number, or a share of all such as `25%`. Control planes that are bootstrapped go one at a time whatever it says. */
+  parallel: z
+    .union([z.int(atOnce).min(1, atOnce), z.string().regex(/^([1-9]\d?|100)%$/, atOnce)], { error: atOnce })
+    .default(1),
 });
 
 const proxmox = z.strictObject({
@@ -237,6 +302,65 @@ const proxmox = z.strictObject({
     .prefault({}),
 });
 
+/** The cluster's network. */
+const cilium = z.strictObject({
+  /** Version of the chart cilium, which is Cilium's own. */
+  version: chartVersion.default("1.18.8"),
+  /** Values of the chart, merged over those that Talos needs. */
+  values: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** Volumes. */
+const csi = z.strictObject({
+  /** Default: where there is a driver for the platform, which is Hetzner. */
+  enabled: z.boolean().optional(),
+  /** Version of the chart hcloud-csi. */
+  version: chartVersion.default("2.19.0"),
+  /** Prove with a volume, which is made and deleted again, that volumes can be had. */
+  probe: z.boolean().default(true),
+});
+
+/** The controller that decrypts SealedSecrets. */
+const sealedSecrets = z.strictObject({
+  enabled: z.boolean().default(true),
+  /** Version of the chart sealed-secrets. */
+  version: chartVersion.default("2.19.3"),
+});
+
+/** What reconciles the cluster from git. */
+const flux = z.strictObject({
+  /** Default: where there is a `url`. */
+  enabled: z.boolean().optional(),
+  /** Version of the chart flux2, which is not that of Flux. */
+  version: chartVersion.default("2.19.0"),
+  /** The repository. */
+  url: z
+    .string()
+    .regex(/^(https?|ssh):\/\/[^\s/]+\/\S+$/, "must be of the form https://<host>/<path> or ssh://git@<host>/<path>")
+    .optional(),
+  branch: z.string().min(1).default("main"),
+  /** The folder in it that the cluster is made from. */
+  path: z.string().regex(/^\.\//, "must begin with './'").default("./"),
+  /** How often the repository is looked at. */
+  interval: z
+    .string()
+    .regex(/^([1-9]\d*h)?([1-9]\d*m)?([1-9]\d*s)?$/, "must be a duration such as 30s, 1m or 1h30m")
+    .min(1)
+    .default("1m"),
+  /** Who fetches, where there is a `fluxGitPassword`. */
+  username: z.string().min(1).default("git"),
+  /** Host keys of the git server, as `ssh-keyscan` prints them. Goes with `fluxGitSshKey`. */
+  knownHosts: z.string().min(1).optional(),
+});
+
+/** Where charts come from. */
+const charts = z.strictObject({
+  /** A folder, relative to the project, that holds each chart under its name. Default: charts are fetched from their repositories. */
+  path: z.string().min(1).optional(),
+});
+
+const secretText = z.string().min(1).optional();
+
 /** Top-level keys, as they stand in Pulumi.<env>.yaml behind the project's name. */
 export const clusterConfigSchema = z.strictObject({
   clusterName: dnsLabel,
@@ -258,12 +382,37 @@ export const clusterConfigSchema = z.strictObject({
   secretPatches: z.array(patch).default([]),
   hetzner: hetzner.optional(),
   proxmox: proxmox.optional(),
+  cilium: cilium.prefault({}),
+  csi: csi.prefault({}),
+  sealedSecrets: sealedSecrets.prefault({}),
+  /** PEM, with `sealedSecretsKey`: what secrets are sealed for. Default: the controller makes a key, and with the cluster it is gone. */
+  sealedSecretsCertificate: secretText,
+  sealedSecretsKey: secretText,
+  flux: flux.prefault({}),
+  /** Password or token that the repository is fetched with over HTTP. */
+  fluxGitPassword: secretText,
+  /** Private key that the repository is fetched with over SSH. */
+  fluxGitSshKey: secretText,
+  /** The age key that SOPS-encrypted files in the repository are decrypted with. */
+  sopsAgeKey: secretText,
+  charts: charts.prefault({}),
+  timeouts: timeouts.prefault({}),
+  /** Seconds that all conditions of a gate must hold without a break before it opens. */
+  stableSeconds: z.int().min(0).default(5),
+  apply: apply.prefault({}),
   /** Refuse to destroy machine secrets and machines until this is false. */
   protect: z.boolean().default(false),
 });
 
 /** Top-level keys whose values are encrypted in Pulumi.<env>.yaml and stand in no message. */
-export const secretKeys: ReadonlySet<string> = new Set<keyof ClusterConfig>(["secretPatches"]);
+export const secretKeys: ReadonlySet<string> = new Set<keyof ClusterConfig>([
+  "secretPatches",
+  "sealedSecretsCertificate",
+  "sealedSecretsKey",
+  "fluxGitPassword",
+  "fluxGitSshKey",
+  "sopsAgeKey",
+]);
 
 export type ClusterConfig = Readonly<z.output<typeof clusterConfigSchema>>;
 export type NodeConfig = ClusterConfig["nodes"][number];

@@ -3,6 +3,7 @@ import type { Role } from "../machines/node.ts";
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "./machineInput.ts";
 import { apiServerPatches } from "./patches/apiServer.ts";
 import { ciliumHostDNSPatches } from "./patches/ciliumHostDNS.ts";
+import { cloudProviderPatches } from "./patches/cloudProvider.ts";
 import { clusterNetworkPatches } from "./patches/clusterNetwork.ts";
 import { etcdPatches } from "./patches/etcd.ts";
 import { hostDNSPatches } from "./patches/hostDNS.ts";
@@ -34,6 +35,7 @@ const patches: readonly ((input: MachineConfigInput, node: MachineNode) => reado
   schedulingPatches,
   labelsAndTaintsPatches,
   clusterNetworkPatches,
+  cloudProviderPatches,
   apiServerPatches,
   etcdPatches,
   serviceLogsPatches,

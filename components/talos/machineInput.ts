@@ -94,6 +94,8 @@ export interface MachineConfigInput {
     readonly scheduleOnControlPlanes?: boolean | undefined;
     readonly logShipping: { readonly enabled: boolean; readonly services: string; readonly kernel: string };
   };
+  /** Only on Hetzner. */
+  readonly hetzner?: { readonly cloudControllerManager: { readonly enabled: boolean } } | undefined;
   readonly patches: readonly UserPatch[];
   readonly secretPatches: readonly UserPatch[];
 }

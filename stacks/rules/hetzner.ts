@@ -62,6 +62,31 @@ export const withoutLayer2 = rule(["platform", "network", "image"], function* ({
   }
 });
 
+/** Machines are reached by their public addresses, and their firewall lets in these ranges only. */
+export const reachable = rule(["platform", "hetzner"], function* ({ platform, hetzner }) {
+  if (platform === "hetzner" && (hetzner?.allowedCidrs ?? []).length === 0) {
+    yield {
+      path: "hetzner.allowedCidrs",
+      message: "is empty: the firewall would keep out everybody, this program too: list the range that it is run from",
+    };
+  }
+});
+
+/** What Hetzner takes for a label. https://docs.hetzner.cloud/reference/cloud#labels */
+export const snapshotLabels = rule(["hetzner"], function* ({ hetzner }) {
+  for (const [key, value] of Object.entries(hetzner?.snapshot.labels ?? {})) {
+    const path = `hetzner.snapshot.labels.${key}`;
+    if (!labelKey.test(key)) yield { path, message: "is no name that Hetzner takes for a label" };
+    if (!labelValue.test(value)) {
+      const message = "is no value that Hetzner takes for a label: letters, digits, '-', '_' and '.', 63 at most";
+      yield { path, message };
+    }
+  }
+});
+
+const labelValue = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/;
+const labelKey = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
 /** A snapshot starts only on the architecture it was made for. The names of arm64 types begin with `cax`. */
 export const serverArchitecture = rule(["hetzner", "image", "nodes"], function* ({ hetzner, image, nodes }) {
   if (hetzner === undefined) return;

@@ -161,13 +161,16 @@ describe("a good configuration", () => {
     expect(parseClusterConfig(told).network.vlan).toEqual({ tag: 20, mode: "trunk" });
   });
 
-  test("on Hetzner may leave its platform's section to the defaults", () => {
-    const raw = changed(changed(rawConfig("cloud"), "hetzner", undefined), "endpoint", "k8s.example.org");
+  test("on Hetzner may leave its platform's section to the defaults, but for who is let in", () => {
+    const settings = { allowedCidrs: ["203.0.113.0/24"] };
+    const raw = changed(changed(rawConfig("cloud"), "hetzner", settings), "endpoint", "k8s.example.org");
     expect(parseClusterConfig(raw).hetzner).toEqual({
       location: "fsn1",
       networkZone: "eu-central",
       serverTypes: { controlplane: "cx32", worker: "cx42" },
-      allowedCidrs: [],
+      allowedCidrs: ["203.0.113.0/24"],
+      snapshot: { build: false },
+      cloudControllerManager: { enabled: true, version: expect.any(String) },
     });
   });
 });

@@ -38,11 +38,14 @@ describe("Pulumi.yaml", () => {
     expect(declared?.description).toMatch(/^[A-Z][^\n]*\.$/);
   });
 
-  test.each(keys)("declares $key with the schema's type, a secret with none", ({ key, schema, declared }) => {
-    const { type } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-    expect(declared?.type).toBe(secretKeys.has(key) ? undefined : type);
-    expect(declared?.items).toEqual(declared?.type === "array" ? { type: "object" } : undefined);
-  });
+  test.each(keys)(
+    "declares $key with the schema's type, a secret that is no text with none",
+    ({ key, schema, declared }) => {
+      const { type } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+      expect(declared?.type).toBe(secretKeys.has(key) && type !== "string" ? undefined : type);
+      expect(declared?.items).toEqual(declared?.type === "array" ? { type: "object" } : undefined);
+    },
+  );
 
   // Of a key without a default the engine says that it is missing ("Stack 'dev' is missing configuration value"), and stops.
   test.each(keys)("gives $key the schema's default, an empty value where it has none", ({ schema, declared }) => {

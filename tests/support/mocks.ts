@@ -21,6 +21,10 @@ export interface Recording<T> {
   /** Sorted by type and name: the engine is asked in any order. */
   readonly resources: readonly RecordedResource[];
   readonly invokes: readonly { readonly token: string; readonly args: Record<string, unknown> }[];
+  /** `type name` of what a deletion leaves where it is. */
+  readonly retained: readonly string[];
+  /** What goes without being deleted when something else does: both as `type name`. */
+  readonly deletedWith: Readonly<Record<string, string>>;
   /** What components registered, by `type name`. A secret is `{ secret: value }`. */
   readonly outputs: Readonly<Record<string, unknown>>;
 }
@@ -39,6 +43,8 @@ export async function record<T>(program: () => T, options: MockOptions = {}): Pr
   const resources: RecordedResource[] = [];
   const invokes: { token: string; args: Record<string, unknown> }[] = [];
   const outputs: Record<string, unknown> = {};
+  const retained: string[] = [];
+  const deletedWith: Record<string, string> = {};
 
   await pulumi.runtime.setMocks(
     {
@@ -58,7 +64,10 @@ export async function record<T>(program: () => T, options: MockOptions = {}): Pr
   const monitor = settings.getMonitor() as unknown as Monitor;
   const { registerResource, registerResourceOutputs } = monitor;
   monitor.registerResource = (request, done) => {
-    resources.push(readResource(request));
+    const resource = readResource(request);
+    resources.push(resource);
+    if (request.getRetainondelete()) retained.push(title(resource));
+    if (request.getDeletedwith() !== "") deletedWith[title(resource)] = titleOf(request.getDeletedwith());
     registerResource.call(monitor, request, done);
   };
   monitor.registerResourceOutputs = (request, done) => {
@@ -68,7 +77,14 @@ export async function record<T>(program: () => T, options: MockOptions = {}): Pr
 
   const result = program();
   await waitForRPCs();
-  return { result, resources: sorted(resources, title), invokes: sorted(invokes, JSON.stringify), outputs };
+  return {
+    result,
+    resources: sorted(resources, title),
+    invokes: sorted(invokes, JSON.stringify),
+    retained: retained.sort(),
+    deletedWith,
+    outputs,
+  };
 }
 
 export function title({ type, name }: { readonly type: string; readonly name: string }): string {

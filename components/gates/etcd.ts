@@ -1,0 +1,100 @@
+import { resources } from "../talos/client/resources.ts";
+import type { EtcdAlarm, EtcdMember } from "../talos/client/talosClient.ts";
+import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
+import { answers, everyNodeOurs } from "./nodeAnswers.ts";
+import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
+
+/** etcd as one control plane sees it. That alarms are told at all takes a quorum. */
+export interface EtcdFacts {
+  readonly members: readonly EtcdMember[];
+  readonly alarms: readonly EtcdAlarm[];
+}
+
+type Observation = readonly NodeView<EtcdFacts>[];
+
+/** etcd is whole: its members are the control planes, all of them vote, agree, and have no alarm. */
+export const etcd: GateDefinition<TalosGateInputs, Observation> = {
+  name: "Etcd",
+  timeoutCode: "SLU-T321",
+  conditions: () => [
+    everyNodeOurs,
+    answers("etcd to run on every control plane"),
+    noStranger,
+    allMembers,
+    noAlarm,
+    agreed,
+  ],
+  observe: ({ nodes, credentials }, signal, clock) =>
+    watchNodes({ nodes: nodes.filter(({ role }) => role === "controlplane"), credentials }, reading, signal, clock),
+  evidence: (views) => ({ members: views.map(({ node }) => node.name), alarms: 0 }),
+};
+
+/** There is no watch for members: a learner that becomes a voter is only seen by looking. */
+const reading: Reading<EtcdFacts> = {
+  follow: [resources.services],
+  every: 250,
+  read: async (client, options) => {
+    // One after the other: where etcd does not run, what is told of it is always the same.
+    const members = await client.etcdMembers(options);
+    return { members, alarms: await client.etcdAlarms(options) };
+  },
+};
+
+const noStranger: Condition<Observation> = {
+  phrase: "etcd to have no member but the control planes",
+  evaluate(views) {
+    const strangers = membersOf(views).filter((member) => !views.some(({ node }) => isOf(member, node.address)));
+    const told = new Map(strangers.map(({ id, name, peerUrls }) => [id, `${name || id} at ${peerUrls.join(", ")}`]));
+    return [...told].map(([id, reason]) => ({ kind: "failed", where: `member ${id}`, reason, code: "SLU-T323" }));
+  },
+};
+
+const allMembers: Condition<Observation> = {
+  phrase: "every control plane to be a voting member of etcd",
+  evaluate: (views) =>
+    views.flatMap(({ node: { name, address } }) => {
+      const known = membersOf(views).filter((member) => isOf(member, address));
+      if (known.length === 0) return [pending(name, "is not a member")];
+      if (known.some((member) => member.name === "")) return [pending(name, "was added, but its etcd has not started")];
+      const isLearner = known.some(({ learner }) => learner);
+      return isLearner ? [pending(name, "is a learner still: it has not caught up with the leader")] : [];
+    }),
+};
+
+const noAlarm: Condition<Observation> = {
+  phrase: "etcd to have no alarm",
+  evaluate(views) {
+    const alarms = new Map(
+      views.flatMap(({ facts }) => facts?.alarms ?? []).map((one) => [`${one.alarm} ${one.memberId}`, one]),
+    );
+    const members = membersOf(views);
+    return [...alarms.values()].map(({ memberId, alarm }) => {
+      const where = members.find(({ id }) => id === memberId)?.name ?? `member ${memberId}`;
+      return { kind: "failed", where, reason: `alarm ${alarm}`, code: "SLU-T322" };
+    });
+  },
+};
+
+const agreed: Condition<Observation> = {
+  phrase: "all control planes to see the same members",
+  evaluate: (views) =>
+    views.flatMap(({ node, facts }) => {
+      const seen = new Set(facts?.members.map(({ id }) => id));
+      const missed = new Map(membersOf(views).map(({ id, name }) => [id, name || id]));
+      const lacking = [...missed].filter(([id]) => !seen.has(id)).map(([, name]) => name);
+      return lacking.length === 0 ? [] : [pending(node.name, `does not see ${lacking.join(", ")}`)];
+    }),
+};
+
+/** As any of them sees it: one that only a single node has is wrong, too. */
+function membersOf(views: Observation): readonly EtcdMember[] {
+  return views.flatMap(({ facts }) => facts?.members ?? []);
+}
+
+function isOf({ peerUrls }: EtcdMember, address: string): boolean {
+  return peerUrls.some((url) => new URL(url).hostname.replace(/^\[|\]$/g, "") === address);
+}
+
+function pending(where: string, reason: string): Verdict {
+  return { kind: "pending", where, reason };
+}

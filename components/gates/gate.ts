@@ -1,0 +1,59 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { GateSettings } from "./gateDefinition.ts";
+import type { GateInputs, GateName } from "./registry.ts";
+
+export interface GateArgs<Name extends GateName> {
+  /** What is looked at and what must be so. */
+  readonly inputs: Inputs<Omit<GateInputs<Name>, "credentials">>;
+  /** What opens the cluster. Kept as a secret. */
+  readonly credentials: pulumi.Input<GateInputs<Name> extends { credentials: infer Credentials } ? Credentials : never>;
+  readonly settings: GateSettings;
+  /** Hashes or versions of what the gate guards: when one changes, it is waited again. */
+  readonly triggers: readonly pulumi.Input<string>[];
+}
+
+type Inputs<T> = { readonly [Key in keyof T]: pulumi.Input<T[Key]> };
+
+/**
+ * A gate: it is made when everything that it names is proven, and not earlier, so what depends on it cannot begin before. It fails when its
+ * deadline passes, and then there is nothing in the state: the next run waits again.
+ */
+export class Gate<Name extends GateName> extends pulumi.dynamic.Resource {
+  /** What was seen when it opened. */
+  declare readonly evidence: pulumi.Output<Record<string, unknown>>;
+  /** Seconds that it took. */
+  declare readonly waited: pulumi.Output<number>;
+
+  constructor(gate: Name, name: string, args: GateArgs<Name>, opts: pulumi.CustomResourceOptions) {
+    const { inputs, credentials, settings, triggers } = args;
+    const urn = pulumi.createUrn(name, `pulumi-nodejs:dynamic/gates:${gate}`, opts.parent);
+    // As a promise it is a text and no more. The output depends on the parent, which would wait for this, its child.
+    const row = new Promise<string>((done) => urn.apply(done));
+    super(
+      provider,
+      name,
+      {
+        gate,
+        inputs,
+        credentials: pulumi.secret(credentials),
+        settings,
+        triggers,
+        row,
+        evidence: undefined,
+        waited: undefined,
+        drift: undefined,
+      },
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["credentials"] }),
+      "gates",
+      gate,
+    );
+  }
+}
+
+/** The engine keeps this text in the state and runs it from there on refresh, so it holds nothing but the way to the code of the checkout. */
+const provider: pulumi.dynamic.ResourceProvider = {
+  create: async (inputs) => (await import(`${process.cwd()}/components/gates/run.ts`)).create(inputs),
+  read: async (id, outs) => (await import(`${process.cwd()}/components/gates/run.ts`)).read(id, outs),
+  diff: async (id, olds, news) => (await import(`${process.cwd()}/components/gates/run.ts`)).diff(id, olds, news),
+  update: async (id, olds, news) => (await import(`${process.cwd()}/components/gates/run.ts`)).update(id, olds, news),
+};

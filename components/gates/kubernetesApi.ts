@@ -1,0 +1,100 @@
+import { KubernetesClient, type KubernetesError } from "../kubernetes/client.ts";
+import { type KubernetesCredentials, News } from "../kubernetes/observe.ts";
+import { type Clock, pause } from "./clock.ts";
+import type { Condition, GateDefinition } from "./gateDefinition.ts";
+
+export interface KubernetesApiInputs {
+  /** The kubeconfig that is handed out: its address and its authority are what is tried. */
+  readonly credentials: KubernetesCredentials;
+  /** How many answers in a row have to be good. */
+  readonly answers: number;
+}
+
+interface Observation {
+  readonly server: string;
+  /** Good answers since the last that was not. */
+  readonly inARow: number;
+  /** What was wrong with the last answer. */
+  readonly fault?: { readonly reason: string; readonly kind: "certificate" | "name" | "other" };
+}
+
+/** The API server cannot tell when it is ready but by being asked. Milliseconds from one question to the next, whether it was answered or not. */
+const every = 200;
+const patience = 2_000;
+
+/** The API answers at the address that is handed out, as ours, and goes on doing so. */
+export const kubernetesApi: GateDefinition<KubernetesApiInputs, Observation> = {
+  name: "KubernetesApi",
+  timeoutCode: "SLU-K101",
+  conditions: ({ answers }) => [isOurs, isReady(answers)],
+  observe: ({ credentials: { kubeconfig } }, signal, clock) => ask(kubeconfig, signal, clock),
+  evidence: ({ server }) => ({ server }),
+};
+
+const isOurs: Condition<Observation> = {
+  phrase: "the Kubernetes API to have a certificate of this cluster",
+  evaluate({ fault, server }) {
+    if (fault === undefined || fault.kind === "other") return [];
+    const remedy =
+      fault.kind === "name"
+        ? "Add the address to certSANs, or set endpoint to one that the certificate has."
+        : "Find out who answers at this address: another cluster, or a proxy. The endpoint must lead to this cluster's control planes.";
+    return [{ kind: "failed", where: server, reason: fault.reason, code: "SLU-K102", remedy }];
+  },
+};
+
+function isReady(answers: number): Condition<Observation> {
+  return {
+    phrase: `the Kubernetes API to be ready ${answers} times in a row`,
+    evaluate({ server, inARow, fault }) {
+      if (inARow >= answers) return [];
+      const reason = fault?.reason ?? `${inARow} good answers so far`;
+      return [{ kind: "pending", where: server, reason }];
+    },
+  };
+}
+
+/** Asks at a steady pace and does not wait for an answer before it asks again: one lost packet must not hold up the next question. */
+async function* ask(kubeconfig: string, signal: AbortSignal, clock: Clock): AsyncGenerator<Observation> {
+  const client = await KubernetesClient.open(kubeconfig, clock);
+  const { server } = client;
+  const news = new News(signal);
+  let state: Observation = { server, inARow: 0 };
+  let newest = 0;
+  const question = async (number: number) => {
+    const fault = await faultOf(client, signal);
+    // An answer that was overtaken tells nothing of now.
+    if (number < newest) return;
+    newest = number;
+    state = fault === undefined ? { server, inARow: state.inARow + 1 } : { server, inARow: 0, fault };
+    news.tell();
+  };
+  const pace = async () => {
+    for (let number = 1; !signal.aborted; number += 1) {
+      void question(number);
+      await pause(clock, every, signal);
+    }
+  };
+  void pace();
+  while (await news.next()) yield state;
+}
+
+async function faultOf(client: KubernetesClient, signal: AbortSignal): Promise<Observation["fault"]> {
+  try {
+    await client.text("/readyz", { signal, patience });
+    return undefined;
+  } catch (error) {
+    const { message: reason, code = "" } = error as KubernetesError;
+    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return { reason, kind: "name" };
+    return { reason, kind: foreign.includes(code) ? "certificate" : "other" };
+  }
+}
+
+/** OpenSSL's words for a certificate that our authority did not sign. */
+const foreign = [
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "CERT_SIGNATURE_FAILURE",
+];

@@ -1,0 +1,78 @@
+import type { FailureCode } from "../errors/catalogue.ts";
+import type { NodeState } from "../talos/client/nodeState.ts";
+import { type Disk, type DiskChoice, describeChoice, describeDisk, matchingDisks } from "../talos/installDisk.ts";
+import type { GateNode } from "./watchNodes.ts";
+
+export interface PreflightNode extends GateNode {
+  /** Where it is installed to. */
+  readonly install: DiskChoice;
+}
+
+/** What a machine is, by its own word. */
+export interface MachineFacts {
+  readonly disks: readonly Disk[];
+  readonly macs: readonly string[];
+  readonly uuid: string;
+}
+
+export interface MachineFault {
+  readonly code: FailureCode;
+  readonly reason: string;
+  readonly remedy?: string;
+}
+
+export interface Machine {
+  readonly facts: MachineFacts;
+  readonly state: Exclude<NodeState, { kind: "foreign" | "unreachable" }>;
+  /** The Talos that its config is made for. */
+  readonly talosVersion: string;
+}
+
+/** All that is wrong with a machine that answers; nothing when it can take its config. */
+export function machineFaults(node: PreflightNode, { facts, state, talosVersion }: Machine): readonly MachineFault[] {
+  return [
+    ...identityFaults(node, facts),
+    ...versionFaults(state.version, talosVersion),
+    // What has a config is installed already, and its disks may have changed since.
+    ...(state.kind === "maintenance" ? diskFaults(node.install, facts.disks) : []),
+  ];
+}
+
+function identityFaults({ mac, uuid }: PreflightNode, facts: MachineFacts): readonly MachineFault[] {
+  const faults: MachineFault[] = [];
+  if (mac !== undefined && !facts.macs.some((one) => isSame(one, mac))) {
+    const there = facts.macs.join(", ") || "none";
+    faults.push({ code: "SLU-T302", reason: `no NIC has the MAC ${mac}; there are ${there}` });
+  }
+  if (uuid !== undefined && !isSame(facts.uuid, uuid)) {
+    faults.push({ code: "SLU-T302", reason: `its machine UUID is ${facts.uuid || "unknown"}, not ${uuid}` });
+  }
+  return faults;
+}
+
+/** A Talos reads what is made for its own minor and for earlier ones. */
+function versionFaults(running: string, wanted: string): readonly MachineFault[] {
+  if (minorOf(running) >= minorOf(wanted)) return [];
+  const version = running.replace(/^v/, "") || "of an unknown version";
+  return [{ code: "SLU-T303", reason: `runs Talos ${version}; its config is made for ${wanted}` }];
+}
+
+function minorOf(version: string): number {
+  return Number(/^v?1\.(\d+)\./.exec(version)?.[1] ?? 0);
+}
+
+function diskFaults(install: DiskChoice, disks: readonly Disk[]): readonly MachineFault[] {
+  const matching = matchingDisks(install, disks);
+  if (matching.length === 1) return [];
+  const wanted = describeChoice(install);
+  if (matching.length > 1) {
+    const reason = `${wanted} matches ${matching.length} disks: ${matching.map(describeDisk).join("; ")}`;
+    return [{ code: "SLU-T304", reason }];
+  }
+  const there = disks.map(describeDisk).join("; ") || "no disk at all";
+  return [{ code: "SLU-T202", reason: `no disk is ${wanted}; there is ${there}` }];
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

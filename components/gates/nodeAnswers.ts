@@ -1,0 +1,39 @@
+import type { NodeState } from "../talos/client/nodeState.ts";
+import type { Condition, Verdict } from "./gateDefinition.ts";
+import type { NodeView } from "./watchNodes.ts";
+
+/** Before anything else can be asked of a node that has its config. */
+export const everyNodeOurs: Condition<readonly NodeView<unknown>[]> = {
+  phrase: "every node to answer with this cluster's certificate",
+  evaluate: (views) => views.flatMap((view) => (view.state?.kind === "ours" ? [] : [away(view)])),
+};
+
+/** No node answers with a problem in place of what it was asked for. */
+export function answers(phrase: string): Condition<readonly NodeView<unknown>[]> {
+  return { phrase, evaluate: (views) => views.flatMap(problemOf) };
+}
+
+/** Why a node that should be ours is not. Only one of another cluster cannot become so. */
+export function away({ node, state }: NodeView<unknown>): Verdict {
+  if (state?.kind === "foreign") {
+    return { kind: "failed", where: node.name, reason: `${node.endpoint}: ${state.why}`, code: "SLU-T109" };
+  }
+  return { kind: "pending", where: node.name, reason: state === undefined ? "was not seen yet" : reason(state) };
+}
+
+function reason(state: Exclude<NodeState, { kind: "foreign" }>): string {
+  switch (state.kind) {
+    case "maintenance":
+      return "is in maintenance: it has no config";
+    case "settling":
+      return `waits for its certificate, in stage ${state.stage}`;
+    case "unreachable":
+      return state.refused ? `boots, installs or reboots (${state.why})` : `does not answer: ${state.why}`;
+    case "ours":
+      return "answers";
+  }
+}
+
+export function problemOf({ node, problem }: NodeView<unknown>): readonly Verdict[] {
+  return problem === undefined ? [] : [{ kind: "pending", where: node.name, reason: problem }];
+}

@@ -1,0 +1,61 @@
+import { resources } from "../talos/client/resources.ts";
+import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
+import { away, everyNodeOurs, problemOf } from "./nodeAnswers.ts";
+import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
+
+/** A node's own word of how far it is. */
+export interface Stage {
+  readonly stage: string;
+  readonly unmet: readonly { readonly name: string; readonly reason: string }[];
+}
+
+type Observation = readonly NodeView<Stage>[];
+
+/**
+ * Every node has taken its config and has come as far as it can alone (S1.4): a worker runs; a control plane boots until etcd is bootstrapped, and
+ * runs after that.
+ */
+export const stages: GateDefinition<TalosGateInputs, Observation> = {
+  name: "Stages",
+  timeoutCode: "SLU-T311",
+  conditions: () => [leftMaintenance, reachedStage, everyNodeOurs],
+  observe: (inputs, signal, clock) => watchNodes(inputs, reading, signal, clock),
+  evidence: (views) => ({ nodes: views.map(({ node }) => node.name) }),
+};
+
+const reading: Reading<Stage> = {
+  follow: [resources.machineStatus],
+  every: 5_000,
+  read: async (client, options) => {
+    const found = await client.get(resources.machineStatus, "machine", options);
+    const { stage = "unknown", status } = (found?.spec ?? {}) as MachineStatus;
+    return { stage, unmet: status?.unmetConditions ?? [] };
+  },
+};
+
+interface MachineStatus {
+  readonly stage?: string;
+  readonly status?: { readonly unmetConditions?: Stage["unmet"] };
+}
+
+const leftMaintenance: Condition<Observation> = {
+  phrase: "every node to leave maintenance",
+  evaluate: (views) =>
+    views.flatMap((view) => {
+      if (view.problem !== undefined) return problemOf(view);
+      return view.state?.kind === "maintenance" || view.facts === undefined ? [away(view)] : [];
+    }),
+};
+
+const reachedStage: Condition<Observation> = {
+  phrase: "every control plane to boot and every worker to run",
+  evaluate: (views) => views.flatMap(stuck),
+};
+
+function stuck({ node, facts }: NodeView<Stage>): readonly Verdict[] {
+  const reached = node.role === "worker" ? ["running"] : ["booting", "running"];
+  if (facts === undefined || reached.includes(facts.stage)) return [];
+  const unmet = facts.unmet.map(({ name, reason }) => `${name}: ${reason}`).join(", ");
+  const reason = `is in stage ${facts.stage}, not ${reached[0]}${unmet === "" ? "" : `; unmet: ${unmet}`}`;
+  return [{ kind: "pending", where: node.name, reason }];
+}

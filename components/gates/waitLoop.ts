@@ -1,0 +1,93 @@
+// The one wait of all gates. It knows conditions and time, and nothing of what is looked at.
+import type { Clock } from "./clock.ts";
+import type { Condition, GateSettings } from "./gateDefinition.ts";
+import { History, type Unmet } from "./history.ts";
+
+export interface Wait<Observation> {
+  /** In the order in which they can come true. */
+  readonly conditions: readonly Condition<Observation>[];
+  readonly settings: GateSettings;
+  /** Looks until the signal, which comes as soon as the wait has ended. */
+  observe(signal: AbortSignal): AsyncIterable<Observation>;
+  readonly clock: Clock;
+  /** Told what the wait is for whenever that may have changed. */
+  readonly onProgress?: (text: string) => void;
+}
+
+/** How a wait ended. */
+export type WaitEnd<Observation> =
+  | { readonly kind: "opened"; readonly observation: Observation; readonly seconds: number }
+  | {
+      /** By a verdict that no waiting mends, or because time was up. */
+      readonly kind: "failed" | "timeout";
+      /** Never empty; what cannot pass stands first. */
+      readonly unmet: readonly Unmet[];
+      readonly seconds: number;
+    };
+
+/** What looks is given this long to clear away after the end. */
+const clearing = 5_000;
+
+/** Waits until all conditions hold for the stable window. Rejects only with an error of the look itself. */
+export async function waitFor<Observation>(wait: Wait<Observation>): Promise<WaitEnd<Observation>> {
+  const { clock, settings } = wait;
+  const ended = new AbortController();
+  const history = new History(wait.conditions, clock);
+  let look = Promise.resolve();
+  try {
+    return await new Promise<WaitEnd<Observation>>((end, fail) => {
+      let takeBackOpening: (() => void) | undefined;
+      let latest: Observation;
+      const open = () => end({ kind: "opened", observation: latest, seconds: history.seconds });
+      const takeBackDeadline = clock.after(settings.deadline * 1000, () =>
+        end({ kind: "timeout", unmet: history.unmetInTheEnd(settings), seconds: history.seconds }),
+      );
+      ended.signal.addEventListener("abort", () => {
+        takeBackOpening?.();
+        takeBackDeadline();
+      });
+      const judge = (observation: Observation) => {
+        latest = observation;
+        const unmet = history.judge(observation);
+        if (unmet.some(({ verdict }) => verdict.kind === "failed")) {
+          return end({ kind: "failed", unmet, seconds: history.seconds });
+        }
+        if (unmet.length === 0 && settings.stable === 0) return open();
+        wait.onProgress?.(history.progress(settings));
+        if (unmet.length > 0) {
+          takeBackOpening?.();
+          takeBackOpening = undefined;
+          return;
+        }
+        takeBackOpening ??= clock.after(settings.stable * 1000, open);
+      };
+      look = follow(wait.observe(ended.signal), judge, ended.signal).catch(fail);
+    });
+  } finally {
+    ended.abort();
+    await bounded(look, clock);
+  }
+}
+
+/** Hands on what is seen until the signal. A look that ends by itself would leave the wait blind. */
+async function follow<Observation>(
+  observations: AsyncIterable<Observation>,
+  judge: (observation: Observation) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const observation of observations) {
+    if (signal.aborted) return;
+    judge(observation);
+  }
+  if (!signal.aborted) throw new Error("it is no longer looked at, though nobody said to stop");
+}
+
+function bounded(look: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise((done) => {
+    const takeBack = clock.after(clearing, done);
+    void look.then(() => {
+      takeBack();
+      done();
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import * as command from "@pulumi/command";
+import * as pulumi from "@pulumi/pulumi";
+import { HetznerSnapshot } from "./hetznerSnapshot.ts";
+import { type Schematic, schematicId, schematicYaml } from "./schematic.ts";
+import { snapshotLabels } from "./snapshotLabels.ts";
+
+export interface HetznerImageArgs {
+  readonly talosVersion: string;
+  readonly schematic: Schematic;
+  readonly architecture: "amd64" | "arm64";
+  /** Host of the Image Factory. */
+  readonly factory: string;
+  /** Where a snapshot is made, should it be. */
+  readonly location: string;
+  /** In place of the labels that follow from version, schematic and architecture. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Make a snapshot with Packer where there is none. */
+  readonly build: boolean;
+  /** Of the Hetzner project. */
+  readonly token: pulumi.Input<string>;
+  /** The token is none: what the state has of it is to stay. */
+  readonly isTokenStandIn: boolean;
+}
+
+/** S0.1: the snapshot that servers start from, made before where that is asked for. */
+export class HetznerImage extends pulumi.ComponentResource {
+  /** The snapshot's id, as a server takes it. */
+  readonly image: pulumi.Output<string>;
+
+  constructor(name: string, args: HetznerImageArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("sluice:images:HetznerImage", name, {}, opts);
+
+    const id = schematicId(args.schematic);
+    const labels = args.labels ?? snapshotLabels({ ...args, schematicId: id });
+    const { architecture, token } = args;
+    const made = args.build ? [makeWhereMissing(this, name, args, labels)] : [];
+    const snapshot = new HetznerSnapshot(
+      name,
+      { labels, architecture, token, remedy: remedy(args, id) },
+      { parent: this, dependsOn: made, ignoreChanges: args.isTokenStandIn ? ["token"] : [] },
+    );
+
+    this.image = snapshot.snapshotId;
+    this.registerOutputs({ image: this.image });
+  }
+}
+
+/** The command looks by itself whether there is one: what it finds is not for the state, which would be drift after the first run. */
+function makeWhereMissing(
+  parent: pulumi.Resource,
+  name: string,
+  args: HetznerImageArgs,
+  labels: Readonly<Record<string, string>>,
+) {
+  const { talosVersion, schematic, architecture, factory, location, token } = args;
+  return new command.local.Command(
+    `${name}-build`,
+    {
+      create: "node scripts/hetznerSnapshot.ts",
+      environment: {
+        HCLOUD_TOKEN: pulumi.secret(token),
+        // Packer reads its variables from these, and so does the script.
+        PKR_VAR_talos_version: talosVersion,
+        PKR_VAR_schematic: schematicYaml(schematic),
+        PKR_VAR_schematic_id: schematicId(schematic),
+        PKR_VAR_architecture: architecture,
+        PKR_VAR_factory: factory,
+        PKR_VAR_location: location,
+        PKR_VAR_labels: JSON.stringify(labels),
+      },
+    },
+    { parent, ignoreChanges: args.isTokenStandIn ? ["environment.HCLOUD_TOKEN"] : [] },
+  );
+}
+
+function remedy({ talosVersion, architecture, build }: HetznerImageArgs, id: string): string {
+  const variables = [`talos_version=${talosVersion}`, `schematic_id=${id}`, `architecture=${architecture}`];
+  const packer = `packer build ${variables.map((variable) => `-var ${variable}`).join(" ")} packer/hetzner-talos.pkr.hcl`;
+  return build
+    ? "hetzner.snapshot.build is on and made it once: it was removed since, or made under other labels. Make it anew: ".concat(
+        packer,
+      )
+    : `Make it: ${packer}; or have it made: hetzner.snapshot.build: true; or name the labels of one that is there: hetzner.snapshot.labels.`;
+}

@@ -1,0 +1,99 @@
+// The part of Kubernetes' objects that is looked at, as the API sends it.
+
+export interface KubernetesObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly generation?: number;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+    readonly creationTimestamp?: string;
+    readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[];
+  };
+}
+
+/** One of the conditions that most objects report of themselves. */
+export interface StatusCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+}
+
+export interface KubernetesNode extends KubernetesObject {
+  readonly spec?: {
+    readonly providerID?: string;
+    readonly taints?: readonly { readonly key: string; readonly effect: string }[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly StatusCondition[];
+    readonly nodeInfo?: { readonly machineID: string; readonly systemUUID: string; readonly kubeletVersion: string };
+  };
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly image: string;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+}
+
+export interface ContainerState {
+  readonly running?: object;
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly message?: string };
+}
+
+export interface Pod extends KubernetesObject {
+  readonly spec?: { readonly nodeName?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly StatusCondition[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+export interface KubernetesEvent extends KubernetesObject {
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid?: string };
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly count?: number;
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+}
+
+interface PodTemplate {
+  readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+}
+
+export interface DaemonSet extends KubernetesObject {
+  readonly spec: { readonly template: PodTemplate };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly desiredNumberScheduled?: number;
+    readonly updatedNumberScheduled?: number;
+  };
+}
+
+export interface Deployment extends KubernetesObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly selector: { readonly matchLabels?: Readonly<Record<string, string>> };
+    readonly template: PodTemplate;
+  };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly availableReplicas?: number;
+    readonly conditions?: readonly StatusCondition[];
+  };
+}

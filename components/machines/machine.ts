@@ -1,0 +1,21 @@
+import type * as pulumi from "@pulumi/pulumi";
+
+/** A machine of any platform, as the chain sees it. */
+export interface Machine {
+  /** The node's name. */
+  readonly name: string;
+  readonly role: "controlplane" | "worker";
+  /** Where Talos and Kubernetes know the node: its address in the node network. */
+  readonly address: string;
+  /** Where the machine is reached from here. Known once it is made. */
+  readonly reach: pulumi.Output<string>;
+  /** What identifies it beyond its address, where the platform tells: MAC of a NIC, machine UUID. */
+  readonly identity: pulumi.Output<MachineIdentity>;
+  /** Changes when the machine is another one. */
+  readonly machineId: pulumi.Output<string>;
+}
+
+export interface MachineIdentity {
+  readonly mac?: string;
+  readonly uuid?: string;
+}

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { parse } from "yaml";
+import type { Values } from "./mergeValues.ts";
+
+/** A chart as its publisher has it, and what it is installed as. */
+export interface Chart {
+  readonly name: string;
+  /** Where it is published. */
+  readonly repository: string;
+  /** The release's name. A HelmRelease in git with the same release name and target namespace takes over what is installed. */
+  readonly release: string;
+  readonly namespace: string;
+}
+
+/** What everything that comes as a chart is asked for. */
+export interface ChartArgs {
+  /** The chart's version, in full. */
+  readonly version: string;
+  /** A folder that holds the chart under its name, relative to the program's. Default: the chart is fetched from its repository. */
+  readonly charts?: string | undefined;
+}
+
+/** Installs a chart, and does not wait for its pods: a gate does, and says more. docs/decisions/helm-releases.md */
+export function chartRelease(
+  name: string,
+  chart: Chart,
+  args: ChartArgs & { readonly values: Values },
+  opts: pulumi.CustomResourceOptions,
+): kubernetes.helm.v3.Release {
+  const release = new kubernetes.helm.v3.Release(
+    name,
+    {
+      ...chartSource(chart, args),
+      version: args.version,
+      name: chart.release,
+      namespace: chart.namespace,
+      values: args.values,
+      skipAwait: true,
+      // Each revision is a Secret in etcd, and Helm's own default is to keep all.
+      maxHistory: 5,
+    },
+    opts,
+  );
+  pulumi.all([release.version, release.values]).apply(([version, values]) => {
+    const left = leftAsItWas(chart, args, { version, values });
+    if (left !== undefined && !pulumi.runtime.isDryRun()) throw left;
+  });
+  return release;
+}
+
+interface Installed {
+  readonly version: string;
+  readonly values: Values;
+}
+
+/** Where the provider does not reach the cluster it leaves a release as it was, and says so in no more than a warning. */
+export function leftAsItWas(chart: Chart, asked: Installed, state: Installed): pulumi.RunError | undefined {
+  const isSame = state.version === asked.version;
+  if (isSame && isDeepStrictEqual(withoutNulls(state.values), withoutNulls(asked.values))) return undefined;
+  const error = new pulumi.RunError(
+    `${chart.namespace}/${chart.release} is not what it shall be, version ${asked.version} with the values of this environment: the Kubernetes API did not answer when it was to be changed. Run it again.`,
+  );
+  // Pulumi prints it where there is one when an output rejects after the program's last line, also of a RunError.
+  delete error.stack;
+  return error;
+}
+
+/** The state has no place for null. */
+function withoutNulls(values: Values): unknown {
+  return JSON.parse(JSON.stringify(values, (_, value) => value ?? undefined));
+}
+
+function chartSource(
+  chart: Chart,
+  { charts, version }: ChartArgs,
+): Pick<kubernetes.helm.v3.ReleaseArgs, "chart" | "repositoryOpts"> {
+  if (charts === undefined) return { chart: chart.name, repositoryOpts: { repo: chart.repository } };
+  const folder = join(charts, chart.name);
+  const found = chartVersion(folder);
+  if (found === version) return { chart: folder };
+  // Helm takes whatever is in a folder, asked for or not.
+  throw new pulumi.RunError(
+    found === undefined
+      ? `charts.path: ${folder} holds no chart, but ${chart.name} ${version} is to be installed from there`
+      : `charts.path: ${folder} is version ${found}, but ${version} is asked for: set the one that is there, or put the other in its place`,
+  );
+}
+
+function chartVersion(folder: string): string | undefined {
+  const file = join(folder, "Chart.yaml");
+  return existsSync(file) ? parse(readFileSync(file, "utf8"), { schema: "failsafe" }).version : undefined;
+}

@@ -1,0 +1,12 @@
+import type { GitSource } from "./flux.ts";
+
+/** What Flux' source controller wants in a Secret. https://fluxcd.io/flux/components/source/gitrepositories/#secret-reference */
+export function gitCredentials({
+  username,
+  password,
+  sshKey,
+  knownHosts,
+}: Pick<GitSource, "username" | "password" | "sshKey" | "knownHosts">): Readonly<Record<string, string>> | undefined {
+  if (sshKey !== undefined) return { identity: sshKey, known_hosts: knownHosts ?? "" };
+  return password === undefined ? undefined : { username, password };
+}

@@ -1,0 +1,233 @@
+// What the engine asks of a Bootstrap. Loaded from the checkout, so that the current code runs and not what a state keeps.
+import { isDeepStrictEqual } from "node:util";
+import { type Clock, pause } from "../gates/clock.ts";
+import { resources } from "./client/resources.ts";
+import type { TalosCredentials } from "./client/talosClient.ts";
+import { follow } from "./followNode.ts";
+import { type NodeClient, using, type World } from "./nodeAccess.ts";
+import { asFailure, endMessage, NodeFailure } from "./nodeFailure.ts";
+import { isEtcdHealthy } from "./nodeResources.ts";
+import { inEngine, type Surroundings } from "./surroundings.ts";
+
+export interface ControlPlane {
+  readonly node: string;
+  /** Where the machine is reached from here. */
+  readonly endpoint: string;
+  /** Changes when the machine is another one. */
+  readonly machineId: string;
+}
+
+export interface BootstrapInputs {
+  /** All of the cluster; the first is the one that is bootstrapped. */
+  readonly controlPlanes: readonly ControlPlane[];
+  readonly credentials: TalosCredentials;
+  /** Seconds until etcd must run. */
+  readonly deadline: number;
+  /** The resource's own URN, for its row. */
+  readonly row: string;
+}
+
+export interface BootstrapState extends BootstrapInputs {
+  /** False when a later look found no etcd on any control plane. */
+  readonly bootstrapped: boolean;
+}
+
+/** What one look at a control plane says of its etcd. */
+type Etcd =
+  | { readonly kind: "there"; readonly why: string }
+  | { readonly kind: "none" }
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** Seconds before it is asked again, the first time and at most. */
+const [askAgain, askAgainAtMost] = [0.25, 3];
+/** Seconds for which a cluster that was bootstrapped once must be without etcd: members that reboot look for a while as if they never were. */
+const rebooted = 30;
+/** Seconds for all that a refresh asks. */
+const readDeadline = 5;
+
+export const operations = {
+  async create(inputs: BootstrapInputs, world: World) {
+    return { id: "bootstrap", outs: await bootstrapped(inputs, world, 0) };
+  },
+
+  /** As the first time: where etcd is, on whichever control plane, nothing is done. */
+  async update(news: BootstrapInputs, world: World) {
+    return { outs: await bootstrapped(news, world, rebooted) };
+  },
+
+  /** Offline. */
+  diff(olds: BootstrapState, news: BootstrapInputs) {
+    const matters = ({ controlPlanes, credentials }: BootstrapInputs) => ({ controlPlanes, credentials });
+    return { changes: !olds.bootstrapped || !isDeepStrictEqual(matters(olds), matters(news)) };
+  },
+
+  /** Bounded, and never throws. Only when every control plane says that it has no etcd is there none. */
+  async read(id: string, props: BootstrapState, world: Surroundings) {
+    const looks = props.controlPlanes.map((node) => lookAtEtcd(node, props.credentials, world));
+    const seen = await within(world.clock, readDeadline, Promise.all(looks));
+    const isGone = seen?.every(({ kind }) => kind === "none") ?? false;
+    if (isGone)
+      await world.note("no control plane has an etcd: the cluster is gone, or its nodes were reset", "warning");
+    return { id, props: { ...props, bootstrapped: !isGone } };
+  },
+};
+
+export const create = (inputs: BootstrapInputs) =>
+  inEngine(inputs.row, (world) => operations.create(inputs, world), outcome);
+export const update = (_id: string, _olds: BootstrapState, news: BootstrapInputs) =>
+  inEngine(news.row, (world) => operations.update(news, world), outcome);
+export const diff = async (_id: string, olds: BootstrapState, news: BootstrapInputs) => operations.diff(olds, news);
+export const read = (id: string, props: BootstrapState) =>
+  inEngine(props.row, (world) => operations.read(id, props, world));
+
+const outcome = () => "etcd runs";
+
+async function bootstrapped(inputs: BootstrapInputs, world: World, certainAfter: number): Promise<BootstrapState> {
+  const { clock } = world;
+  const began = clock.now();
+  const run = new Run(inputs, world, { until: began + inputs.deadline * 1000, certainAfter });
+  try {
+    await run.toTheEnd();
+    return { ...inputs, bootstrapped: true };
+  } catch (error) {
+    const failure = asFailure(error, "SLU-T207", { call: "bootstrap" });
+    const { attempts, where: node, seen: state } = run;
+    const seconds = (clock.now() - began) / 1000;
+    throw new Error(endMessage(failure, { node, what: "etcd to be bootstrapped", state, attempts, seconds }));
+  }
+}
+
+class Run {
+  /** How often Bootstrap was called. */
+  attempts = 0;
+  where: string;
+  seen = "not reached";
+  private readonly first: ControlPlane;
+  private readonly inputs: BootstrapInputs;
+  private readonly world: World;
+  private readonly until: number;
+  private readonly certainAfter: number;
+  /** Since when no control plane has had an etcd. */
+  private noneSince: number | undefined;
+
+  constructor(
+    inputs: BootstrapInputs,
+    world: World,
+    { until, certainAfter }: { readonly until: number; readonly certainAfter: number },
+  ) {
+    const [first] = inputs.controlPlanes;
+    if (first === undefined) throw new Error("a cluster needs a control plane");
+    this.first = first;
+    this.where = first.node;
+    this.inputs = inputs;
+    this.world = world;
+    this.until = until;
+    this.certainAfter = certainAfter;
+  }
+
+  async toTheEnd(): Promise<void> {
+    for (let delay = askAgain; ; delay = Math.min(askAgainAtMost, delay * 1.5)) {
+      const last = await this.attempt();
+      if (last === undefined) return;
+      this.world.report(`${last.seen}; asks again`);
+      if (this.world.clock.now() + delay * 1000 >= this.until) throw last;
+      await pause(this.world.clock, delay * 1000, never);
+    }
+  }
+
+  /** Nothing when etcd runs, else why it was not bootstrapped yet. */
+  private async attempt(): Promise<NodeFailure | undefined> {
+    const { controlPlanes, credentials } = this.inputs;
+    const found = await Promise.all(controlPlanes.map((node) => lookAtEtcd(node, credentials, this.world)));
+    const there = controlPlanes.find((_, place) => found[place]?.kind === "there");
+    if (there !== undefined) {
+      this.seen = `etcd is on ${there.node} already`;
+      return await this.running(there);
+    }
+    // A second bootstrap would begin a second cluster, so it must be certain that there is none: on every control plane.
+    const unsure = found.findIndex(({ kind }) => kind === "unknown");
+    const [unknown, node] = [found[unsure], controlPlanes[unsure]];
+    if (unknown?.kind === "unknown" && node !== undefined) {
+      this.noneSince = undefined;
+      this.where = node.node;
+      this.seen = "not known to have no etcd";
+      return new NodeFailure("SLU-T204", unknown.why);
+    }
+    this.where = this.first.node;
+    this.seen = "without etcd";
+    this.noneSince ??= this.world.clock.now();
+    if (this.world.clock.now() - this.noneSince < this.certainAfter * 1000) {
+      return new NodeFailure(
+        "SLU-T204",
+        `no control plane has an etcd, but that must be so for ${this.certainAfter} s`,
+      );
+    }
+    return await using(this.open(this.first), (client) => this.call(client));
+  }
+
+  private async call(client: NodeClient): Promise<NodeFailure | undefined> {
+    this.world.report(`bootstraps etcd on ${this.first.node}`);
+    this.attempts += 1;
+    try {
+      await client.bootstrap();
+    } catch (error) {
+      const failure = asFailure(error, "SLU-T207", { call: "bootstrap" });
+      if (failure.code !== "SLU-T203") {
+        if (!failure.passing) throw failure;
+        // Refused, or the answer was lost: whether it was heard shows when etcd is looked at again.
+        return failure;
+      }
+    }
+    this.seen = "bootstrapped";
+    return await this.running(this.first);
+  }
+
+  private async running(node: ControlPlane): Promise<undefined> {
+    this.where = node.node;
+    this.world.report(`waits for etcd on ${node.node} to be healthy`);
+    await follow(this.world, {
+      open: () => this.open(node),
+      of: resources.services,
+      until: this.until,
+      judge: (specs) => isEtcdHealthy(specs.get("etcd")) || undefined,
+    });
+  }
+
+  private open({ endpoint }: ControlPlane): NodeClient {
+    return this.world.access.configured(endpoint, this.inputs.credentials);
+  }
+}
+
+/** Whether etcd was ever started on a control plane, by its service: before the bootstrap it prepares, and after it a member runs. */
+async function lookAtEtcd(
+  { node, endpoint }: ControlPlane,
+  credentials: TalosCredentials,
+  { access }: Pick<World, "access">,
+): Promise<Etcd> {
+  const state = await access.probe(endpoint, credentials);
+  if (state.kind === "maintenance") return { kind: "none" };
+  if (state.kind === "settling") return { kind: "unknown", why: `${node} is in stage ${state.stage}` };
+  if (state.kind !== "ours") return { kind: "unknown", why: `${node} is ${state.kind}: ${state.why}` };
+  try {
+    const listed = await using(access.configured(endpoint, credentials), (client) => client.services());
+    const etcd = listed.find(({ id }) => id === "etcd");
+    if (etcd === undefined) return { kind: "unknown", why: `${node} has not come to etcd yet` };
+    return beforeData.has(etcd.state) ? { kind: "none" } : { kind: "there", why: etcd.state };
+  } catch (error) {
+    return { kind: "unknown", why: `${node}: ${asFailure(error, "SLU-T207").seen}` };
+  }
+}
+
+/** States of etcd's service while it waits for its first data. */
+const beforeData = new Set(["Initialized", "Waiting", "Preparing"]);
+
+/** Nothing when it takes longer. */
+function within<T>(clock: Clock, seconds: number, work: Promise<T>): Promise<T | undefined> {
+  return new Promise((done) => {
+    const takeBack = clock.after(seconds * 1000, () => done(undefined));
+    work.then(done, () => done(undefined)).finally(takeBack);
+  });
+}
+
+/** Nobody ends these waits: each is bounded by the deadline. */
+const never = new AbortController().signal;

@@ -1,0 +1,12 @@
+import type { ResourceType } from "./talosClient.ts";
+
+/** The resources of a node that are read, the same from Talos 1.11 to 1.13. All but the machine config are served in maintenance. */
+export const resources = {
+  version: { namespace: "runtime", type: "Versions.runtime.talos.dev" },
+  machineStatus: { namespace: "runtime", type: "MachineStatuses.runtime.talos.dev" },
+  services: { namespace: "runtime", type: "Services.v1alpha1.talos.dev" },
+  disks: { namespace: "runtime", type: "Disks.block.talos.dev" },
+  links: { namespace: "network", type: "LinkStatuses.net.talos.dev" },
+  systemInformation: { namespace: "hardware", type: "SystemInformations.hardware.talos.dev" },
+  machineConfig: { namespace: "config", type: "MachineConfigs.config.talos.dev" },
+} as const satisfies Readonly<Record<string, ResourceType>>;

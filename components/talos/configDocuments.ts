@@ -1,0 +1,60 @@
+import { parseAllDocuments } from "yaml";
+
+/** One document of a machine config, by what it is: `v1alpha1` is the old document that has no kind. */
+export interface ConfigDocument {
+  /** "v1alpha1", "HostnameConfig", "LinkConfig lo". Unlike any other's of the same config. */
+  readonly title: string;
+  readonly body: ConfigValue;
+}
+
+export type ConfigValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly ConfigValue[]
+  | { readonly [key: string]: ConfigValue };
+
+export const mainDocument = "v1alpha1";
+
+/** The documents of a machine config in their order; undefined where the text is no YAML of documents. */
+export function configDocuments(config: string): readonly ConfigDocument[] | undefined {
+  const parsed = [...parseAllDocuments(config, { uniqueKeys: false })];
+  if (parsed.some(({ errors }) => errors.length > 0)) return undefined;
+  const bodies = parsed.map((document) => document.toJS() as ConfigValue).filter((body) => body !== null);
+  if (!bodies.every(isMapping)) return undefined;
+  const seen = new Map<string, number>();
+  return bodies.map((body) => {
+    const plain = body.kind === undefined ? mainDocument : [body.kind, body.name].filter(Boolean).join(" ");
+    const before = seen.get(plain) ?? 0;
+    seen.set(plain, before + 1);
+    return { title: before === 0 ? plain : `${plain} #${before + 1}`, body };
+  });
+}
+
+/**
+ * What a node makes of a value: nothing, an empty list and an empty map are left out when Talos writes a config, so they mean the same
+ * as a key that is not there.
+ */
+export function meaning(value: ConfigValue): ConfigValue {
+  if (isList(value)) return value.map(meaning);
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, inner]) => [key, meaning(inner)] as const)
+      .filter(([, inner]) => !isNothing(inner)),
+  );
+}
+
+export function isMapping(value: ConfigValue | undefined): value is { readonly [key: string]: ConfigValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isList(value: ConfigValue | undefined): value is readonly ConfigValue[] {
+  return Array.isArray(value);
+}
+
+export function isNothing(value: ConfigValue | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  return isList(value) ? value.length === 0 : isMapping(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,48 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as talos from "@pulumiverse/talos";
+import { parse, stringify } from "yaml";
+
+export interface KubeconfigArgs {
+  /** Where a control plane is reached from here; Talos on it makes the client's certificate. */
+  readonly controlPlane: pulumi.Input<string>;
+  readonly clientConfiguration: pulumi.Input<talos.types.input.cluster.KubeconfigClientConfiguration>;
+  /** What the kubeconfig names as the Kubernetes API: `https://host:6443`, as clients reach it. */
+  readonly server: pulumi.Input<string>;
+}
+
+/** What kubectl needs. Made anew by an update when the certificate has less than a month left. */
+export class Kubeconfig extends pulumi.ComponentResource {
+  /** Secret. */
+  readonly kubeconfig: pulumi.Output<string>;
+
+  constructor(name: string, args: KubeconfigArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("sluice:talos:Kubeconfig", name, {}, opts);
+    const { controlPlane, clientConfiguration, server } = args;
+
+    const made = new talos.cluster.Kubeconfig(
+      name,
+      // Left alone it repeats every error for ten minutes without a word; behind the bootstrap the first call is answered.
+      { node: controlPlane, clientConfiguration, timeouts: { create: "1m", update: "1m" } },
+      {
+        parent: this,
+        additionalSecretOutputs: ["kubeconfigRaw", "kubernetesClientConfiguration", "clientConfiguration"],
+      },
+    );
+
+    this.kubeconfig = pulumi.secret(
+      pulumi.all([made.kubeconfigRaw, server]).apply(([raw, url]) => withServer(raw, url)),
+    );
+    this.registerOutputs({ kubeconfig: this.kubeconfig });
+  }
+}
+
+/** Talos writes the endpoint that the nodes use, which need not be the one that leads in from outside. */
+export function withServer(kubeconfig: string, server: string): string {
+  const { clusters = [], ...rest } = parse(kubeconfig) as { readonly clusters?: readonly Cluster[] };
+  const moved = clusters.map(({ cluster, ...named }) => ({ ...named, cluster: { ...cluster, server } }));
+  return stringify({ ...rest, clusters: moved }, { lineWidth: 0 });
+}
+
+interface Cluster {
+  readonly cluster: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,17 @@
+/** How many nodes are changed at once: a number, or a share of all such as `25%`. */
+export type Parallel = number | string;
+
+/** A share is rounded up: some node must be the first. */
+export function laneCount(parallel: Parallel, nodes: number): number {
+  const share = /^(\d+)%$/.exec(String(parallel))?.[1];
+  const count = share === undefined ? Number(parallel) : Math.ceil((Number(share) / 100) * nodes);
+  if (!Number.isInteger(count) || count < 1)
+    throw new Error(`parallel is a number from 1 on, or a share such as '25%', not '${parallel}'`);
+  return Math.min(count, Math.max(nodes, 1));
+}
+
+/** Which node each one waits for, by their places: in each lane one comes after the other, and a list that grows at its end moves nobody. */
+export function laneBefore(parallel: Parallel, nodes: number): readonly (number | undefined)[] {
+  const count = laneCount(parallel, nodes);
+  return Array.from({ length: nodes }, (_, place) => (place < count ? undefined : place - count));
+}

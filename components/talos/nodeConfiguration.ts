@@ -1,0 +1,74 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { MachineIdentity } from "../machines/machine.ts";
+import type { Role } from "../machines/node.ts";
+import type { TalosCredentials } from "./client/talosClient.ts";
+import type { RetryPolicy } from "./retry.ts";
+
+export interface NodeConfigurationArgs {
+  /** The node's name, as every message calls it. */
+  readonly node: string;
+  readonly role: Role;
+  /** Where the machine is reached from here. */
+  readonly endpoint: pulumi.Input<string>;
+  /** The machine config, all documents. Kept as a secret. */
+  readonly machineConfiguration: pulumi.Input<string>;
+  /** The client's, for when the node has its config. Kept as a secret. */
+  readonly credentials: pulumi.Input<TalosCredentials>;
+  /** What the machine must be; nothing is sent to another one. */
+  readonly identity: pulumi.Input<MachineIdentity>;
+  /** Changes when the machine is another one, which then gets its config anew. */
+  readonly machineId: pulumi.Input<string>;
+  readonly retry: RetryPolicy;
+  /** Seconds until the node must run its config. */
+  readonly deadline: number;
+}
+
+/**
+ * The machine config of one node, sent to it and proven to run there. A node that runs it already is left alone, a foreign one is never written to.
+ * Destroying it does nothing: the machine goes by itself, or stays as it is.
+ */
+export class NodeConfiguration extends pulumi.dynamic.Resource {
+  /** Talos on the node when it was looked at last. */
+  declare readonly version: pulumi.Output<string>;
+  /** The Image Factory schematic that the node runs; empty without one. */
+  declare readonly schematic: pulumi.Output<string>;
+  /** The stage that the node was in: "booting", "running". */
+  declare readonly stage: pulumi.Output<string>;
+  /** SHA-256 of the config that runs. */
+  declare readonly configHash: pulumi.Output<string>;
+
+  constructor(name: string, args: NodeConfigurationArgs, opts: pulumi.CustomResourceOptions = {}) {
+    const { machineConfiguration, credentials, ...plain } = args;
+    const urn = pulumi.createUrn(name, "pulumi-nodejs:dynamic/talos:NodeConfiguration", opts.parent);
+    // A promise, for an output would make the resource depend on its parent, and with it on itself.
+    const row = new Promise<string>((done) => urn.apply(done));
+    super(
+      provider,
+      name,
+      {
+        ...plain,
+        machineConfiguration: pulumi.secret(machineConfiguration),
+        credentials: pulumi.secret(credentials),
+        row,
+        version: undefined,
+        schematic: undefined,
+        stage: undefined,
+        configHash: undefined,
+        state: undefined,
+      },
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["machineConfiguration", "credentials"] }),
+      "talos",
+      "NodeConfiguration",
+    );
+  }
+}
+
+/** The engine keeps this text in the state and runs it from there on refresh, so it holds nothing but the way to the code of the checkout. */
+const provider: pulumi.dynamic.ResourceProvider = {
+  create: async (inputs) => (await import(`${process.cwd()}/components/talos/applyConfiguration.ts`)).create(inputs),
+  read: async (id, outs) => (await import(`${process.cwd()}/components/talos/applyConfiguration.ts`)).read(id, outs),
+  diff: async (id, olds, news) =>
+    (await import(`${process.cwd()}/components/talos/applyConfiguration.ts`)).diff(id, olds, news),
+  update: async (id, olds, news) =>
+    (await import(`${process.cwd()}/components/talos/applyConfiguration.ts`)).update(id, olds, news),
+};

@@ -1,0 +1,93 @@
+// What is read of a node's resources, by the names that Talos gives them.
+import type { MachineIdentity } from "../machines/machine.ts";
+import { resources } from "./client/resources.ts";
+import type { CallOptions, ResourceType } from "./client/talosClient.ts";
+import { type Disk, describeDisk } from "./installDisk.ts";
+import type { NodeClient } from "./nodeAccess.ts";
+
+/** Sensitive: only shown to who is admin on a node that has its config. */
+export const machineConfigs: ResourceType = { namespace: "config", type: "MachineConfigs.config.talos.dev" };
+const extensions: ResourceType = { namespace: "runtime", type: "ExtensionStatuses.runtime.talos.dev" };
+
+/** Ids of `machineConfigs`: the config that runs, and the one that the next boot begins with. */
+export const runningId = "v1alpha1";
+export const persistentId = "persistent";
+
+/** What is looked at on a node that answers. */
+export interface NodeLook {
+  readonly version: string;
+  /** Nothing where the image is of no Image Factory. */
+  readonly schematic: string;
+  readonly stage: string;
+}
+
+export async function lookAt(client: NodeClient, options?: CallOptions): Promise<NodeLook> {
+  const [{ version }, status, found] = await Promise.all([
+    client.version(options),
+    client.get(resources.machineStatus, "machine", options),
+    client.list(extensions, options),
+  ]);
+  const metadata = found.map(({ spec }) => field(spec, "metadata"));
+  const schematic = metadata.find((extension) => field(extension, "name") === "schematic");
+  return {
+    version: version.replace(/^v/, ""),
+    schematic: text(field(schematic, "version")),
+    stage: text(field(status?.spec, "stage")),
+  };
+}
+
+/** The config that runs, as it was sent. */
+export async function runningConfig(client: NodeClient, options?: CallOptions): Promise<string | undefined> {
+  return configText((await client.get(machineConfigs, runningId, options))?.spec);
+}
+
+export async function persistentConfig(client: NodeClient, options?: CallOptions): Promise<string | undefined> {
+  return configText((await client.get(machineConfigs, persistentId, options))?.spec);
+}
+
+export function configText(spec: unknown): string | undefined {
+  return typeof spec === "string" ? spec : undefined;
+}
+
+/** In words, for a person who has to choose one; nothing when the node does not tell. */
+export async function describeDisks(client: NodeClient): Promise<readonly string[] | undefined> {
+  const disks = await client.list(resources.disks).catch(() => undefined);
+  return disks?.map(({ spec }) => describeDisk(spec as Disk));
+}
+
+/** etcd's service as a resource: it runs, and its health check says so. */
+export function isEtcdHealthy(spec: unknown): boolean {
+  return field(spec, "running") === true && field(spec, "healthy") === true;
+}
+
+/** In words where the machine is not the one meant; what is not known of it is not compared. */
+export async function identityFault(
+  client: NodeClient,
+  { mac, uuid }: MachineIdentity,
+  options?: CallOptions,
+): Promise<string | undefined> {
+  if (mac !== undefined) {
+    const macs = (await client.list(resources.links, options)).flatMap(({ spec }) =>
+      ["hardwareAddr", "permanentAddr"].map((key) => text(field(spec, key)).toLowerCase()),
+    );
+    if (!macs.includes(mac.toLowerCase())) {
+      const there = [...new Set(macs)].filter((address) => address !== "" && !address.startsWith("00:00:00:00"));
+      return `no NIC has the MAC address ${mac}; there are ${there.join(", ") || "none"}`;
+    }
+  }
+  if (uuid !== undefined) {
+    const seen = text(
+      field((await client.get(resources.systemInformation, "systeminformation", options))?.spec, "uuid"),
+    ).toLowerCase();
+    if (seen !== uuid.toLowerCase()) return `its machine UUID is ${seen || "not known"}, not ${uuid}`;
+  }
+  return undefined;
+}
+
+function field(spec: unknown, key: string): unknown {
+  return typeof spec === "object" && spec !== null ? (spec as Record<string, unknown>)[key] : undefined;
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,129 @@
+// The platform: what is installed into the cluster, a line a stage, with a gate behind each.
+import { createHash } from "node:crypto";
+import type * as pulumi from "@pulumi/pulumi";
+import { Cilium } from "../components/platform/cilium.ts";
+import { Flux, type GitSource } from "../components/platform/flux.ts";
+import { HcloudCloudControllerManager } from "../components/platform/hcloudCloudControllerManager.ts";
+import { HcloudCsi } from "../components/platform/hcloudCsi.ts";
+import { HcloudSecret, type HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
+import { kubernetesProvider } from "../components/platform/kubernetesProvider.ts";
+import { SealedSecrets, type SealingKey } from "../components/platform/sealedSecrets.ts";
+import { hasCloudControllerManager, hasCsi, hasFlux } from "./platformParts.ts";
+import type { ClusterConfig } from "./schema.ts";
+
+export type PlatformGate = "CiliumReady" | "NodesReady" | "CsiReady" | "SealedSecretsReady" | "GitOpsReady";
+
+/** Makes a gate that waits behind a stage. When one of the triggers changes it is waited at again. */
+export type MakeGate = (
+  gate: PlatformGate,
+  after: readonly pulumi.Resource[],
+  triggers: readonly string[],
+) => pulumi.Resource;
+
+export interface PlatformArgs {
+  readonly config: ClusterConfig;
+  /** What opens the cluster. */
+  readonly kubeconfig: pulumi.Input<string>;
+  /** Tells this cluster from any other, and is no secret. */
+  readonly clusterIdentifier: pulumi.Input<string>;
+  /** What the programs of the cloud know it by, where there is one. */
+  readonly hcloud?: HcloudSecretArgs | undefined;
+  /** What the first stage waits for: a cluster that is there, and all nodes joined. */
+  readonly after: readonly pulumi.Resource[];
+  /** With what the cluster goes: when it is destroyed, nothing in the cluster is asked to go first. */
+  readonly deletedWith: pulumi.Resource;
+  readonly gate: MakeGate;
+}
+
+/** All stages. What it returns is the last gate. */
+export function deployPlatform(args: PlatformArgs): pulumi.Resource {
+  const { config, gate, hcloud } = args;
+  const { clusterName, cilium, csi, sealedSecrets, flux, hetzner } = config;
+  const named = (part: string) => `${clusterName}-${part}`;
+  const { kubeconfig, clusterIdentifier } = args;
+  const provider = kubernetesProvider(
+    named("kubernetes"),
+    { kubeconfig, clusterIdentifier },
+    { dependsOn: [...args.after] },
+  );
+  // Children have it from their component.
+  const behind = (...stages: readonly pulumi.Resource[]) => ({
+    provider,
+    deletedWith: args.deletedWith,
+    dependsOn: [...stages],
+  });
+  const charts = config.charts.path;
+
+  const network = new Cilium(
+    named("cilium"),
+    { ...cilium, charts, nodeCount: config.nodes.length },
+    behind(...args.after),
+  );
+  let open = gate("CiliumReady", [network], [cilium.version, hash(cilium.values)]);
+
+  const cloud = hcloud === undefined ? undefined : new HcloudSecret(named("hcloud"), hcloud, behind(open));
+  const controller =
+    cloud !== undefined && hetzner !== undefined && hasCloudControllerManager(config)
+      ? new HcloudCloudControllerManager(
+          named("ccm"),
+          {
+            ...hetzner.cloudControllerManager,
+            charts,
+            podCidr: config.network.podCidr,
+            networkZone: hetzner.networkZone,
+          },
+          behind(open, cloud),
+        )
+      : undefined;
+  open = gate(
+    "NodesReady",
+    [open, ...present(controller)],
+    present(controller && hetzner?.cloudControllerManager.version),
+  );
+
+  if (cloud !== undefined && hasCsi(config)) {
+    const storage = new HcloudCsi(named("csi"), { version: csi.version, charts }, behind(open, cloud));
+    open = gate("CsiReady", [storage], [csi.version]);
+  }
+  if (sealedSecrets.enabled) {
+    const key = sealingKey(config);
+    const unsealer = new SealedSecrets(
+      named("sealed-secrets"),
+      { version: sealedSecrets.version, charts, sealingKey: key },
+      behind(open),
+    );
+    open = gate("SealedSecretsReady", [unsealer], [sealedSecrets.version, hash(key?.certificate)]);
+  }
+  if (hasFlux(config)) {
+    const source = gitSource(config);
+    const gitOps = new Flux(
+      named("flux"),
+      { version: flux.version, charts, source, sopsAgeKey: config.sopsAgeKey },
+      behind(open),
+    );
+    open = gate("GitOpsReady", [gitOps], [flux.version, source.url, source.branch, source.path]);
+  }
+  return open;
+}
+
+function sealingKey({
+  sealedSecretsCertificate: certificate,
+  sealedSecretsKey: key,
+}: Pick<ClusterConfig, "sealedSecretsCertificate" | "sealedSecretsKey">): SealingKey | undefined {
+  return certificate === undefined || key === undefined ? undefined : { certificate, key };
+}
+
+function gitSource({ flux, fluxGitPassword, fluxGitSshKey }: ClusterConfig): GitSource {
+  const { url = "", branch, path, interval, username, knownHosts } = flux;
+  return { url, branch, path, interval, username, knownHosts, password: fluxGitPassword, sshKey: fluxGitSshKey };
+}
+
+function present<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}
+
+function hash(value: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify(value) ?? "")
+    .digest("hex");
+}

@@ -1,0 +1,14 @@
+// Which parts of the platform an environment has.
+import type { ClusterConfig } from "./schema.ts";
+
+export function hasCloudControllerManager({ hetzner }: Pick<ClusterConfig, "hetzner">): boolean {
+  return hetzner?.cloudControllerManager.enabled ?? false;
+}
+
+export function hasCsi({ platform, csi }: Pick<ClusterConfig, "platform" | "csi">): boolean {
+  return platform === "hetzner" && (csi.enabled ?? true);
+}
+
+export function hasFlux({ flux }: Pick<ClusterConfig, "flux">): boolean {
+  return flux.url !== undefined && (flux.enabled ?? true);
+}

@@ -1,0 +1,86 @@
+import { status } from "@grpc/grpc-js";
+import { describe, expect, test } from "@jest/globals";
+import { classify, type ErrorContext } from "../../../components/errors/classify.ts";
+
+function error(code: status, details: string): Error {
+  return Object.assign(new Error(`${code} ${status[code]}: ${details}`), { code, details });
+}
+
+const apply: ErrorContext = { call: "applyConfiguration" };
+const bootstrap: ErrorContext = { call: "bootstrap" };
+const noConnection = "No connection established. Last error: Error: ";
+
+// Words of nodes of 1.12 and 1.13 as talosctl and this client show them; those of the network are made up after the same form.
+const errors: readonly (readonly [status, string, ErrorContext, string, "passing" | "permanent"])[] = [
+  [status.UNAVAILABLE, `${noConnection}connect ECONNREFUSED 198.51.100.5:50000`, {}, "SLU-T102", "passing"],
+  [status.UNAVAILABLE, `${noConnection}connect EHOSTUNREACH 198.51.100.5:50000`, {}, "SLU-T101", "passing"],
+  [status.UNAVAILABLE, `${noConnection}unable to verify the first certificate`, {}, "SLU-T103", "permanent"],
+  [status.UNAVAILABLE, "x509: certificate signed by unknown authority", {}, "SLU-T103", "permanent"],
+  [status.UNAVAILABLE, "tlsv13 alert certificate required", {}, "SLU-T104", "passing"],
+  [status.UNAVAILABLE, "read ECONNRESET", {}, "SLU-T107", "passing"],
+  [status.UNAVAILABLE, "Connection dropped", {}, "SLU-T107", "passing"],
+  [status.DEADLINE_EXCEEDED, "Deadline exceeded after 10.000s,Waiting for LB pick", {}, "SLU-T106", "passing"],
+  [status.UNKNOWN, "no controlplane endpoints discovered yet", {}, "SLU-T107", "passing"],
+  [status.UNKNOWN, "failed to parse config: config not found", apply, "SLU-T201", "permanent"],
+  [status.INVALID_ARGUMENT, "configuration validation failed: 1 error occurred:", apply, "SLU-T201", "permanent"],
+  [status.INVALID_ARGUMENT, "no such thing", {}, "SLU-T108", "permanent"],
+  [status.FAILED_PRECONDITION, "another apply configuration is already in progress", apply, "SLU-T107", "passing"],
+  [status.ALREADY_EXISTS, "etcd data directory is not empty", bootstrap, "SLU-T203", "permanent"],
+  [status.FAILED_PRECONDITION, "bootstrap is not available yet", bootstrap, "SLU-T204", "passing"],
+  [status.FAILED_PRECONDITION, "time is not in sync yet", bootstrap, "SLU-T204", "passing"],
+  [
+    status.FAILED_PRECONDITION,
+    "bootstrap can only be performed on a control plane node",
+    bootstrap,
+    "SLU-T205",
+    "permanent",
+  ],
+  [status.UNIMPLEMENTED, "bootstrap is only available on control plane nodes", bootstrap, "SLU-T205", "permanent"],
+  [status.UNIMPLEMENTED, "API is not implemented in maintenance mode", {}, "SLU-T110", "permanent"],
+  [status.PERMISSION_DENIED, "not authorized", {}, "SLU-T105", "permanent"],
+];
+
+describe("Errors of the Talos API (S2.6)", () => {
+  test.each(errors)("%s %s", (code, details, context, expected, kind) => {
+    expect(classify(error(code, details), context)).toStrictEqual({
+      passing: kind === "passing",
+      code: expected,
+      seen: details,
+    });
+  });
+
+  test("a disk selector that matches nothing lists the disks there are", () => {
+    const words = 'runtime configuration validation failed: no disks matched the expression: glob("NOPE", disk.model)';
+    expect(
+      classify(error(status.INVALID_ARGUMENT, words), { ...apply, disks: ["/dev/sda (80 GB)", "/dev/sdb (10 TB)"] }),
+    ).toStrictEqual({
+      passing: false,
+      code: "SLU-T202",
+      seen: words,
+      remedy: "Set the install disk to one that the node has: /dev/sda (80 GB); /dev/sdb (10 TB).",
+    });
+  });
+
+  test("what the validator repeats of a config has no secret", () => {
+    const words =
+      "error decoding document /v1alpha1/ (line 1): unknown keys found during decoding:\nmachine:\n    typo: 1\n    tokn:\n        token: abcdef.0123456789\n";
+    const { seen } = classify(error(status.INVALID_ARGUMENT, words), apply);
+    expect(seen).toContain("typo: 1");
+    expect(seen).not.toContain("abcdef.0123456789");
+  });
+
+  test("an error of a socket, and the end of a signal, are no answers", () => {
+    expect(classify(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })).code).toBe("SLU-T102");
+    expect(classify(new DOMException("too late", "TimeoutError"))).toMatchObject({ passing: true, code: "SLU-T106" });
+    expect(classify(new DOMException("ended", "AbortError"))).toMatchObject({ passing: true, code: "SLU-T107" });
+  });
+
+  test("what is no error of a call does not pass", () => {
+    expect(classify(new TypeError("x is undefined"))).toStrictEqual({
+      passing: false,
+      code: "SLU-T108",
+      seen: "x is undefined",
+    });
+    expect(classify("odd")).toStrictEqual({ passing: false, code: "SLU-T108", seen: "odd" });
+  });
+});

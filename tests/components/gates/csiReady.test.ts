@@ -1,0 +1,50 @@
+import { describe, expect, test } from "@jest/globals";
+import { csiReady } from "../../../components/gates/csiReady.ts";
+import { credentials, look, nodes, recorded, verdicts } from "./kubernetesLooks.ts";
+
+type Look = Parameters<typeof csiReady.evidence>[0];
+const healthy = () => look(recorded<Omit<Look, "unreachable">>("csi")) as Look;
+const inputs = {
+  credentials,
+  driver: "csi.hetzner.cloud",
+  namespace: "kube-system",
+  controller: "hcloud-csi-controller",
+  nodePlugin: "hcloud-csi-node",
+  nodes,
+};
+const judge = (seen: Look) => verdicts(csiReady.conditions(inputs), seen);
+
+describe("S3.2 the gate CsiReady", () => {
+  test("opens on a healthy cluster, and says which driver it saw where", () => {
+    expect(judge(healthy())).toEqual([]);
+    expect(csiReady.evidence(healthy())).toMatchObject({
+      drivers: ["csi.hetzner.cloud"],
+      nodes,
+      images: { "hcloud-csi-driver": "docker.io/hetznercloud/hcloud-csi-driver:v2.19.0" },
+    });
+  });
+
+  test("waits for the driver, the controller, the plugin on each node and the kubelets, and names each", () => {
+    const seen = healthy();
+    expect(
+      judge({
+        ...seen,
+        drivers: [],
+        deployments: [],
+        pods: seen.pods.filter(({ spec }) => spec?.nodeName !== "w-1"),
+        csiNodes: seen.csiNodes.map((one) => (one.metadata.name === "w-2" ? { ...one, spec: { drivers: null } } : one)),
+      }),
+    ).toEqual([
+      { kind: "pending", where: "CSIDriver csi.hetzner.cloud", reason: "is not there" },
+      { kind: "pending", where: "Deployment hcloud-csi-controller", reason: "is not there" },
+      { kind: "pending", where: "w-1", reason: "has no pod of DaemonSet hcloud-csi-node" },
+      { kind: "pending", where: "w-2", reason: "its CSINode does not list csi.hetzner.cloud" },
+    ]);
+  });
+
+  test("tries a volume out only where it is asked to", () => {
+    const probe = { storageClass: "hcloud-volumes", size: "10Gi", image: "registry.k8s.io/pause:3.10" };
+    expect(csiReady.trial?.(inputs)).toBeUndefined();
+    expect(csiReady.trial?.({ ...inputs, probe })).toMatchObject({ timeoutCode: "SLU-K113" });
+  });
+});

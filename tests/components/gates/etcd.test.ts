@@ -1,0 +1,93 @@
+import { describe, expect, test } from "@jest/globals";
+import { type EtcdFacts, etcd } from "../../../components/gates/etcd.ts";
+import type { NodeView } from "../../../components/gates/watchNodes.ts";
+import { recordedLooks } from "./recordedLooks.ts";
+import { verdicts } from "./verdicts.ts";
+
+type Look = readonly NodeView<EtcdFacts>[];
+
+const look = recordedLooks<Look>("etcd");
+const inputs = { nodes: [], credentials: { ca: "", crt: "", key: "" } };
+const said = (observation: Look) => verdicts(etcd, inputs, observation);
+const whole = "1.13.8 whole";
+
+function changed(change: (facts: EtcdFacts, name: string) => EtcdFacts): Look {
+  return look(whole).map((view) =>
+    view.facts === undefined ? view : { ...view, facts: change(view.facts, view.node.name) },
+  );
+}
+
+describe("Etcd gate (S3.2)", () => {
+  test.each(["1.12.6 whole", whole])("opens for %s", (name) => {
+    expect(said(look(name))).toStrictEqual([]);
+    expect(etcd.evidence(look(name))).toStrictEqual({ members: ["cp-1", "cp-2", "cp-3"], alarms: 0 });
+  });
+
+  test("before bootstrap the nodes say why there are no members", () => {
+    expect(said(look("1.12.6 before bootstrap"))).toContainEqual(
+      expect.stringMatching(/^pending cp-1: .*etcd is not running$/),
+    );
+  });
+
+  test("a member that stays a learner is named (S1.7-9)", () => {
+    expect(said(look("1.13.8 with a learner"))).toContainEqual(
+      expect.stringMatching(/^pending cp-\d: is a learner still/),
+    );
+  });
+
+  test("a control plane that no member list has", () => {
+    const without = changed(({ members, alarms }) => ({
+      members: members.filter(({ name }) => name !== "cp-3"),
+      alarms,
+    }));
+    expect(said(without)).toStrictEqual(["pending cp-3: is not a member"]);
+  });
+
+  test("one that was added and has not started", () => {
+    const added = changed(({ members, alarms }) => ({
+      members: members.map((member) => (member.name === "cp-3" ? { ...member, name: "" } : member)),
+      alarms,
+    }));
+    expect(said(added)).toStrictEqual(["pending cp-3: was added, but its etcd has not started"]);
+  });
+
+  test("a member that is no node of ours ends the wait", () => {
+    const stranger = { id: "abc", name: "old-cp", peerUrls: ["https://10.0.1.99:2380"], learner: false };
+    expect(said(changed(({ members, alarms }) => ({ members: [...members, stranger], alarms })))).toStrictEqual([
+      "failed SLU-T323 member abc: old-cp at https://10.0.1.99:2380",
+    ]);
+  });
+
+  test("an alarm ends the wait, and is named with its member once", () => {
+    const alarmed = changed(({ members }) => ({
+      members,
+      alarms: [{ memberId: members[0]?.id ?? "", alarm: "NOSPACE" }],
+    }));
+    expect(said(alarmed)).toStrictEqual([expect.stringMatching(/^failed SLU-T322 cp-\d: alarm NOSPACE$/)]);
+  });
+
+  test("a node that sees fewer members than the others", () => {
+    const split = changed(({ members, alarms }, name) => ({
+      members: name === "cp-2" ? members.filter((member) => member.name !== "cp-3") : members,
+      alarms,
+    }));
+    expect(said(split)).toStrictEqual(["pending cp-2: does not see cp-3"]);
+  });
+
+  test("addresses of version 6 are told from their URLs, too", () => {
+    const sixes = look(whole).map((view, index) => ({
+      ...view,
+      node: { ...view.node, address: `fd00::${index + 1}` },
+      facts: {
+        alarms: [],
+        members: [1, 2, 3].map((n) => ({
+          id: `${n}`,
+          name: `cp-${n}`,
+          peerUrls: [`https://[fd00::${n}]:2380`],
+          learner: false,
+        })),
+      },
+    }));
+    expect(said(sixes)).toStrictEqual([]);
+  });
+});

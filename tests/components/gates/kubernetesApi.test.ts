@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { systemClock } from "../../../components/gates/clock.ts";
+import { kubernetesApi } from "../../../components/gates/kubernetesApi.ts";
+import { waitFor } from "../../../components/gates/waitLoop.ts";
+import { ApiServer } from "../kubernetes/apiServer.ts";
+import { certificates, type ServerCertificate } from "../kubernetes/certificates.ts";
+
+let api: ApiServer;
+afterEach(() => api.stop());
+
+function waitAt(kubeconfig: string, deadline = 20) {
+  const inputs = { credentials: { kubeconfig }, answers: 3 };
+  return waitFor({
+    conditions: kubernetesApi.conditions(inputs),
+    settings: { deadline, stable: 0 },
+    clock: systemClock,
+    observe: (signal) => kubernetesApi.observe(inputs, signal, systemClock),
+  });
+}
+
+/** Answers with these statuses, one after the other, and then with 200. */
+async function serve(
+  statuses: readonly number[] = [],
+  certificate: ServerCertificate = certificates.server,
+): Promise<ApiServer> {
+  api = new ApiServer(certificate);
+  const left = [...statuses];
+  api.answer = (_, response) => void response.writeHead(left.shift() ?? 200).end("said so");
+  await api.start();
+  return api;
+}
+
+describe("S3.2 the gate KubernetesApi", () => {
+  test("opens when the API is ready several times in a row", async () => {
+    await serve([500, 200, 200, 503]);
+    const end = await waitAt(api.kubeconfig());
+    expect(end.kind).toBe("opened");
+    expect(api.asked.length).toBeGreaterThanOrEqual(7);
+    expect(new Set(api.asked)).toEqual(new Set(["GET /readyz"]));
+  });
+
+  test("S4.4 keeps the address that was proven", async () => {
+    await serve();
+    const end = await waitAt(api.kubeconfig());
+    const server = expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(end.kind === "opened" && kubernetesApi.evidence(end.observation)).toEqual({ server });
+  });
+
+  test("S1.7 fails at once where another authority signed the certificate", async () => {
+    await serve([], certificates.stranger);
+    expect(await waitAt(api.kubeconfig())).toMatchObject({
+      kind: "failed",
+      unmet: [{ verdict: { code: "SLU-K102", remedy: expect.stringContaining("another cluster") } }],
+    });
+  });
+
+  test("S1.7 fails at once where the certificate does not have the address", async () => {
+    await serve();
+    expect(await waitAt(api.kubeconfig("localhost"))).toMatchObject({
+      kind: "failed",
+      unmet: [{ verdict: { code: "SLU-K102", remedy: expect.stringContaining("certSANs") } }],
+    });
+  });
+
+  test("says in the API's words why it is not ready", async () => {
+    await serve(Array(100).fill(500));
+    expect(await waitAt(api.kubeconfig(), 1)).toMatchObject({
+      kind: "timeout",
+      unmet: [{ verdict: { kind: "pending", reason: "500 said so" } }],
+    });
+  });
+
+  test("does not take an answer for news that a later one has overtaken", async () => {
+    await serve();
+    const { answer } = api;
+    let late: (() => void) | undefined;
+    api.answer = (request, response) => {
+      if (late === undefined) late = () => void response.writeHead(500).end();
+      else answer?.(request, response);
+      if (api.asked.length === 3) late();
+    };
+    const end = await waitAt(api.kubeconfig());
+    expect(end.kind).toBe("opened");
+    expect(api.asked.length).toBeLessThanOrEqual(5);
+  });
+});

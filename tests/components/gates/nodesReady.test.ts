@@ -1,0 +1,87 @@
+import { describe, expect, test } from "@jest/globals";
+import { nodesReady } from "../../../components/gates/nodesReady.ts";
+import type { KubernetesNode } from "../../../components/kubernetes/objects.ts";
+import { credentials, look, nodes, recordedNodes, verdicts } from "./kubernetesLooks.ts";
+
+const labels = ["instance.hetzner.cloud/provided-by"];
+const judge = (
+  seen: readonly KubernetesNode[],
+  own: { initialized?: boolean; nodes?: string[]; labels?: string[] } = {},
+) => verdicts(nodesReady.conditions({ credentials, nodes, initialized: true, labels, ...own }), look({ nodes: seen }));
+const changed = (change: (node: KubernetesNode) => KubernetesNode) =>
+  recordedNodes().healthy.map((node) => (node.metadata.name === "w-1" ? change(node) : node));
+
+describe("S3.2 the gate NodesReady", () => {
+  test("opens on a healthy cluster, and says which kubelets it saw", () => {
+    const { healthy } = recordedNodes();
+    expect(judge(healthy)).toEqual([]);
+    expect(nodesReady.evidence(look({ nodes: healthy }))).toEqual({
+      kubelets: { "cp-1": "v1.36.2", "w-1": "v1.36.2", "w-2": "v1.36.2" },
+    });
+  });
+
+  test("S3.3 names the node whose network is missing, in its kubelet's words", () => {
+    const [first, ...taints] = judge(recordedNodes().withoutNetwork);
+    expect(first).toEqual({
+      kind: "pending",
+      where: "w-1",
+      reason: expect.stringMatching(
+        /^KubeletNotReady: container runtime network not ready: .*cni plugin not initialized$/,
+      ),
+    });
+    expect(taints.map((verdict) => verdict.kind === "pending" && verdict.reason)).toEqual([
+      "has the taint node.kubernetes.io/not-ready:NoSchedule",
+      "has the taint node.kubernetes.io/not-ready:NoExecute",
+    ]);
+  });
+
+  test("waits for a node that is not there, whatever the others say", () => {
+    const there = recordedNodes().healthy.filter(({ metadata }) => metadata.name !== "w-2");
+    expect(judge(there)).toMatchObject([{ where: "w-2", reason: "its kubelet has not registered it" }]);
+  });
+
+  test("does not mind a node that nobody asked for, and names it where one is missing", () => {
+    const [cp, one, two] = recordedNodes().healthy as [KubernetesNode, KubernetesNode, KubernetesNode];
+    const stranger = { ...two, metadata: { name: "old-1" }, status: {} };
+    expect(judge([cp, one, two, stranger])).toEqual([]);
+    expect(judge([cp, one, stranger])).toMatchObject([
+      { where: "w-2", reason: "its kubelet has not registered it (there, but not of this cluster: old-1)" },
+    ]);
+  });
+
+  test("waits for a node whose kubelet has gone silent, or has not spoken yet", () => {
+    const said = (conditions: { type: string; status: string; reason: string; message: string }[]) =>
+      judge(changed((node) => ({ ...node, status: { ...node.status, conditions } })));
+    const silent = {
+      type: "Ready",
+      status: "Unknown",
+      reason: "NodeStatusUnknown",
+      message: "Kubelet stopped posting node status.",
+    };
+    expect(said([silent])).toMatchObject([
+      { where: "w-1", reason: "NodeStatusUnknown: Kubelet stopped posting node status." },
+    ]);
+    expect(said([])).toMatchObject([{ where: "w-1", reason: "its kubelet says nothing" }]);
+  });
+
+  test("waits for the cloud's controller only where there is one", () => {
+    const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }];
+    const waiting = changed((node) => ({ ...node, spec: { taints }, metadata: { ...node.metadata, labels: {} } }));
+    expect(judge(waiting, { initialized: false, labels: [] })).toEqual([]);
+    expect(judge(waiting)).toEqual([
+      {
+        kind: "pending",
+        where: "w-1",
+        reason: "has the taint node.cloudprovider.kubernetes.io/uninitialized:NoSchedule",
+      },
+      { kind: "pending", where: "w-1", reason: "lacks instance.hetzner.cloud/provided-by" },
+    ]);
+  });
+
+  test("waits for the API while it does not answer", () => {
+    const unreachable = "10.0.0.20:6443 refuses the connection";
+    const seen = { nodes: recordedNodes().healthy, unreachable };
+    const [apiAnswers] = nodesReady.conditions({ credentials, nodes, initialized: true, labels });
+    expect(apiAnswers?.evaluate(seen)).toEqual([{ kind: "pending", reason: unreachable }]);
+  });
+});

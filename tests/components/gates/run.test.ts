@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import type { GateOutputs, GateProperties } from "../../../components/gates/openGate.ts";
+import { create, diff, read, update } from "../../../components/gates/run.ts";
+import { ApiServer } from "../kubernetes/apiServer.ts";
+import { Engine } from "./engine.ts";
+
+const api = new ApiServer();
+const engine = new Engine();
+let properties: GateProperties;
+
+beforeEach(async () => {
+  engine.told.length = 0;
+  api.asked.length = 0;
+  api.answer = (_, response) => void response.end("ok");
+});
+/** One API and one engine for all: both are only told from. */
+const started = Promise.all([api.start(), engine.start()]);
+beforeEach(async () => {
+  await started;
+  properties = {
+    gate: "KubernetesApi",
+    inputs: { answers: 2 },
+    credentials: { kubeconfig: api.kubeconfig() },
+    settings: { deadline: 10, stable: 0 },
+    triggers: ["a"],
+    row: "urn:of:the:gate",
+  };
+});
+afterEach(() => api.endWatches());
+
+const refuse = () => {
+  api.answer = (_, response) => void response.writeHead(500).end("not yet");
+};
+const opened = async (): Promise<GateOutputs> => (await create(properties)).outs;
+
+describe("S3.2 a gate that is made", () => {
+  test("keeps what it saw and how long it took, and tells its row", async () => {
+    const { id, outs } = await create(properties);
+    expect(id).toBe("KubernetesApi");
+    const server = expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(outs).toEqual({ ...properties, evidence: { server }, waited: expect.any(Number), drift: [] });
+    expect(engine.told.at(-1)).toBe(`urn:of:the:gate: open after ${outs.waited} s`);
+  });
+
+  test("S1.7 throws when it does not open: gate, what was seen, how long, what to do", async () => {
+    refuse();
+    const error = await create({ ...properties, settings: { deadline: 1, stable: 0 } }).catch(
+      (reason: Error) => reason,
+    );
+    expect(String(error).split("\n")).toEqual([
+      "GateFailure: KubernetesApi did not open within 1 s (SLU-K101: The Kubernetes API does not answer)",
+      "  waited for the Kubernetes API to be ready 2 times in a row:",
+      expect.stringMatching(/^ {4}https:\/\/127\.0\.0\.1:\d+: 500 not yet \(for 1 s\)$/),
+      expect.stringMatching(/^ {2}What to do: Check the endpoint/),
+    ]);
+  });
+});
+
+describe("U3 a refresh", () => {
+  test("finds nothing where all is as it was", async () => {
+    const outs = await opened();
+    expect(await read("KubernetesApi", outs)).toEqual({ id: "KubernetesApi", props: outs });
+  });
+
+  test("reports by name what is no longer so, and the next run waits again", async () => {
+    const outs = await opened();
+    refuse();
+    const { props } = await read("KubernetesApi", outs);
+    expect(props.drift).toEqual([expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+: 500 not yet$/)]);
+    expect(await diff("KubernetesApi", props, properties)).toEqual({ changes: true });
+    expect(engine.told.at(-1)).toBe(`urn:of:the:gate: has to be proven again: ${props.drift[0]}`);
+
+    api.answer = (_, response) => void response.end("ok");
+    const { outs: again } = await update("KubernetesApi", props, properties);
+    expect(again.drift).toEqual([]);
+  });
+
+  test("never fails, not even on a gate that this version does not know", async () => {
+    const outs = await opened();
+    const odd = [
+      { ...outs, gate: "Unheard" },
+      { ...outs, credentials: { kubeconfig: "{" } },
+      { ...outs, credentials: {} },
+    ];
+    for (const one of odd) {
+      const { props } = await read("KubernetesApi", one as GateOutputs);
+      expect(props.drift).toEqual([expect.stringMatching(/^cannot be looked at: /)]);
+    }
+  });
+});
+
+describe("U1 the next run", () => {
+  const asked = () => api.asked.length;
+
+  test("has nothing to do where nothing that matters has changed", async () => {
+    const outs = await opened();
+    const before = asked();
+    const same = { ...properties, settings: { deadline: 99, stable: 9 }, row: "urn:of:another:row" };
+    expect(await diff("KubernetesApi", outs, same)).toEqual({ changes: false });
+    expect(asked()).toBe(before);
+  });
+
+  test.each<[string, Partial<GateProperties>]>([
+    ["inputs", { inputs: { answers: 3 } }],
+    ["triggers", { triggers: ["b"] }],
+  ])("waits again where %s have changed, and says so", async (what, change) => {
+    const outs = await opened();
+    const before = asked();
+    expect(await diff("KubernetesApi", outs, { ...properties, ...change })).toEqual({ changes: true });
+    expect(engine.told.at(-1)).toBe(`urn:of:the:gate: has to be proven again: ${what} changed`);
+    expect(asked()).toBe(before);
+    await update("KubernetesApi", outs, { ...properties, ...change });
+    expect(asked()).toBeGreaterThan(before);
+  });
+
+  test("keeps renewed credentials without waiting again", async () => {
+    const outs = await opened();
+    const before = asked();
+    const renewed = { ...properties, credentials: { kubeconfig: "renewed" } };
+    expect(await diff("KubernetesApi", outs, renewed)).toEqual({ changes: true });
+    expect((await update("KubernetesApi", outs, renewed)).outs).toEqual({ ...outs, ...renewed });
+    expect(asked()).toBe(before);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "@jest/globals";
+import { Cilium, talosValues } from "../../../components/platform/cilium.ts";
+import { recordPlatform, release, releaseType, summary } from "./platformResources.ts";
+
+const make = (values: Record<string, unknown>, nodeCount = 5) =>
+  recordPlatform((provider) => new Cilium("home-cilium", { version: "1.18.8", nodeCount, values }, { provider }));
+
+describe("Cilium", () => {
+  test("S4.6 is one release, told what it must know of Talos", async () => {
+    const { resources } = await make({});
+    expect(summary(resources)).toEqual([
+      {
+        type: releaseType,
+        name: "home-cilium-release",
+        parent: "sluice:platform:Cilium home-cilium",
+        inputs: {
+          ...release("cilium", "https://helm.cilium.io", "1.18.8", "cilium", "kube-system"),
+          values: talosValues(5),
+        },
+        dependencies: [],
+      },
+    ]);
+  });
+
+  test("S4.6 gets its pod ranges from Kubernetes, replaces kube-proxy, and reaches the API through KubePrism", () => {
+    expect(talosValues(5)).toMatchObject({
+      ipam: { mode: "kubernetes" },
+      kubeProxyReplacement: true,
+      k8sServiceHost: "localhost",
+      k8sServicePort: 7445,
+      cgroup: { autoMount: { enabled: false }, hostRoot: "/sys/fs/cgroup" },
+    });
+  });
+
+  test("S4.6 asks for no capability that Talos gives to no pod", () => {
+    const text = JSON.stringify(talosValues(5));
+    expect(text).toContain("SYS_ADMIN");
+    expect(text).not.toContain("SYS_MODULE");
+  });
+
+  test("has one operator where there is one node, for two never share one", () => {
+    expect([1, 2, 5].map((count) => talosValues(count).operator)).toEqual(
+      [1, 2, 2].map((replicas) => ({ replicas, rollOutPods: true })),
+    );
+  });
+
+  test("takes values of the environment's own over those", async () => {
+    const { resources } = await make({ cgroup: { hostRoot: "/other" }, hubble: { enabled: false } });
+    expect(summary(resources)[0]?.inputs).toMatchObject({
+      values: { cgroup: { autoMount: { enabled: false }, hostRoot: "/other" }, hubble: { enabled: false } },
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { status } from "@grpc/grpc-js";
+import { describe, expect, test } from "@jest/globals";
+import { judgeNode, type Look } from "../../../../components/talos/client/nodeState.ts";
+
+const trusted = { kind: "trusted" } as const;
+const untrusted = { kind: "untrusted", why: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" } as const;
+const refused = { kind: "refused", why: "connect ECONNREFUSED 198.51.100.5:50000" } as const;
+const answered = (stage: string) => ({ kind: "answered", version: "v1.13.8", stage }) as const;
+const unanswered = (code: status, why: string) => ({ kind: "failed", code, why }) as const;
+
+// The combinations that a look can have: most were seen on nodes of 1.12 and 1.13 in the lab, the rest (no TLS, an invalid certificate) are made up.
+const outcomes: readonly (readonly [name: string, looks: readonly Look[], kind: string])[] = [
+  ["maintenance", [{ handshake: untrusted, answer: answered("maintenance") }], "maintenance"],
+  ["the way into maintenance", [{ handshake: untrusted, answer: answered("booting") }], "settling"],
+  ["a worker of 1.13 without its certificate", [{ handshake: untrusted, answer: answered("running") }], "settling"],
+  ["ours, booting", [{ handshake: trusted, answer: answered("booting") }], "ours"],
+  ["ours, and our role may not read", [{ handshake: trusted, answer: answered("") }], "ours"],
+  ["install or reboot", [{ handshake: refused }], "unreachable"],
+  ["nothing there", [{ handshake: { kind: "silent", why: "no answer within 3 s" } }], "unreachable"],
+  ["no TLS", [{ handshake: { kind: "broken", why: "write EPROTO" } }], "unreachable"],
+  [
+    "ours, but the certificate lacks the address",
+    [{ handshake: { kind: "invalid", why: "ERR_TLS_CERT_ALTNAME_INVALID" } }],
+    "unreachable",
+  ],
+  [
+    "ours, and going down",
+    [{ handshake: trusted, answer: unanswered(status.UNAVAILABLE, "read ECONNRESET") }],
+    "unreachable",
+  ],
+];
+
+/** The same refusal, as the network may happen to tell it. */
+const refusals = [
+  "error:0A00045C:SSL routines::tlsv13 alert certificate required",
+  "read ECONNRESET",
+  "write EPIPE",
+  "Connection dropped",
+];
+
+describe("Node state (S0.2)", () => {
+  test.each(outcomes)("%s", (_, looks, kind) => {
+    expect(judgeNode(looks).kind).toBe(kind);
+  });
+
+  test.each(refusals)("foreign, whether or not the alert gets through: %s", (why) => {
+    const look: Look = { handshake: untrusted, answer: unanswered(status.UNAVAILABLE, why) };
+    expect(judgeNode([look, look]).kind).toBe("foreign");
+    expect(judgeNode([look]).kind).toBe("unreachable");
+  });
+
+  test("a node in maintenance that goes down between two looks is not foreign", () => {
+    const goesDown: Look = { handshake: untrusted, answer: unanswered(status.UNAVAILABLE, "read ECONNRESET") };
+    expect(judgeNode([goesDown, { handshake: refused }])).toStrictEqual({
+      kind: "unreachable",
+      why: refused.why,
+      refused: true,
+    });
+    expect(judgeNode([goesDown, { handshake: trusted, answer: answered("booting") }]).kind).toBe("ours");
+  });
+
+  test("a node that is too slow to answer is not foreign", () => {
+    const slow: Look = { handshake: untrusted, answer: unanswered(status.DEADLINE_EXCEEDED, "Deadline exceeded") };
+    expect(judgeNode([slow, slow]).kind).toBe("unreachable");
+  });
+});

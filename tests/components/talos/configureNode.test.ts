@@ -1,0 +1,311 @@
+import { status } from "@grpc/grpc-js";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { configureNode, type NodeTarget } from "../../../components/talos/configureNode.ts";
+import { standardRetry } from "../../../components/talos/retry.ts";
+import { config, credentials, everythingSaid, FakeWorld, refusal, unavailable } from "./fakeNodes.ts";
+
+const wanted = config({ sysctls: { a: "1" } });
+const rebooting = config({ env: { A: "MARKER of an environment" } });
+
+let clusters = 0;
+/** Turns are kept for each cluster: every test has its own. */
+const ownCredentials = () => ({ ...credentials, ca: `ca ${clusters}` });
+afterEach(() => {
+  clusters += 1;
+});
+
+function target(node: string, changes: Partial<NodeTarget> = {}): NodeTarget {
+  return {
+    node,
+    role: "worker",
+    endpoint: node,
+    config: wanted,
+    credentials: ownCredentials(),
+    identity: {},
+    retry: standardRetry,
+    deadline: 300,
+    ...changes,
+  };
+}
+
+async function failure(made: Promise<unknown>): Promise<string> {
+  const error = await made.then(
+    () => new Error("it succeeded"),
+    (reason: Error) => reason,
+  );
+  return error.message;
+}
+
+describe("a node that has no config", () => {
+  test("S0.2 gets it in maintenance, and is done when it runs it", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    expect(await configureNode(target("w-1"), world)).toEqual({
+      did: "applied",
+      attempts: 1,
+      version: "1.13.8",
+      schematic: "the-schematic",
+      stage: "running",
+    });
+    expect(node.calls).toEqual(["apply AUTO"]);
+    expect(node.running).toBe(wanted);
+  });
+
+  test("S1.2 is tried again after 3 and 6 seconds when the call fails in passing", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").fail("apply", raise(unavailable()), raise(unavailable()));
+    expect(await configureNode(target("w-1"), world)).toMatchObject({ did: "applied", attempts: 3 });
+    expect(node.calls).toEqual(["apply AUTO", "apply AUTO", "apply AUTO"]);
+    expect(world.said).toContain("try 1 failed: Connection dropped; again in 3.0 s");
+    expect(world.said).toContain("try 2 failed: Connection dropped; again in 6.0 s");
+  });
+
+  test("S1.7(3) that took the config though the answer was lost is not sent it twice", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    node.fail("apply", () => {
+      node.runs(wanted);
+      throw unavailable();
+    });
+    expect(await configureNode(target("w-1"), world)).toMatchObject({ attempts: 2 });
+    expect(node.calls).toEqual(["apply AUTO"]);
+  });
+
+  test("S1.7(3) that crashes before it has written it is sent it again", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    node.fail("apply", () => {
+      node.kind = "unreachable";
+      world.clock.after(40_000, () => {
+        node.kind = "maintenance";
+      });
+      throw unavailable();
+    });
+    expect(await configureNode(target("w-1"), world)).toMatchObject({ did: "applied", attempts: 2 });
+    expect(node.calls).toEqual(["apply AUTO", "apply AUTO"]);
+  });
+
+  test("S1.1 is sent nothing when it is another machine than the one meant", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    const message = await failure(configureNode(target("w-1", { identity: { mac: "02:00:00:00:00:02" } }), world));
+    expect(message).toMatch(/SLU-T302[\s\S]*no NIC has the MAC address 02:00:00:00:00:02; there are 02:00:00:00:00:01/);
+    expect(await failure(configureNode(target("w-1", { identity: { uuid: "other" } }), world))).toMatch(
+      /its machine UUID is the-uuid, not other/,
+    );
+    expect(node.calls).toEqual([]);
+  });
+
+  test("S1.1 is the one meant however its MAC is written", async () => {
+    const world = new FakeWorld();
+    world.add("w-1").mac = "02:00:00:00:00:AB";
+    const identity = { mac: "02:00:00:00:00:ab", uuid: "THE-UUID" };
+    expect(await configureNode(target("w-1", { identity }), world)).toMatchObject({ did: "applied" });
+  });
+
+  test("S2.6 S1.7(10) that refuses the config is not asked again, and its words are told", async () => {
+    const world = new FakeWorld();
+    const words = "configuration validation failed: 1 error occurred: install.disk is missing";
+    const node = world.add("w-1").fail("apply", raise(refusal(status.INVALID_ARGUMENT, words)));
+    const message = await failure(configureNode(target("w-1"), world));
+    expect(message).toContain("SLU-T201");
+    expect(message).toContain(words);
+    expect(message).toContain("w-1, maintenance, after 1 try");
+    expect(node.calls).toEqual(["apply AUTO"]);
+  });
+
+  test("S1.7(2) whose disk selector matches nothing tells the disks that there are", async () => {
+    const world = new FakeWorld();
+    world.add("w-1").fail("apply", raise(refusal(status.INVALID_ARGUMENT, "no disks matched the expression: x")));
+    expect(await failure(configureNode(target("w-1"), world))).toMatch(/SLU-T202[\s\S]*\/dev\/sda \(80 GB/);
+  });
+});
+
+describe("a node that does not answer", () => {
+  test("S1.7(1) is waited for", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    node.kind = "unreachable";
+    world.clock.after(60_000, () => {
+      node.kind = "maintenance";
+    });
+    expect(await configureNode(target("w-1"), world)).toMatchObject({ did: "applied", attempts: 1 });
+  });
+
+  test("S1.7(1) ends with its name and the remedy when the time is up", async () => {
+    const world = new FakeWorld();
+    world.add("w-1").kind = "unreachable";
+    const message = await failure(configureNode(target("w-1", { deadline: 20 }), world));
+    expect(message).toMatch(/^SLU-T102[\s\S]*where: {2}w-1, unreachable, after 1 try[\s\S]*remedy:/);
+    expect(world.clock.now()).toBeLessThanOrEqual(20_000);
+  });
+
+  test("S1.5 after every try has failed tells its state, the tries, the last error and what to do", async () => {
+    const world = new FakeWorld();
+    world.add("w-1").fail("apply", ...Array.from({ length: 9 }, () => raise(unavailable())));
+    const message = await failure(configureNode(target("w-1"), world));
+    expect(message).toMatch(/SLU-T107[\s\S]*w-1, maintenance, after 6 tries[\s\S]*Connection dropped[\s\S]*remedy:/);
+  });
+});
+
+describe("a foreign node", () => {
+  test("S0.2 is never written to", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    node.kind = "foreign";
+    expect(await failure(configureNode(target("w-1"), world))).toMatch(/SLU-T109[\s\S]*w-1, foreign, after 1 try/);
+    expect(node.calls).toEqual([]);
+  });
+});
+
+describe("a node that is ours", () => {
+  test("S1.6 and runs the config already is left alone", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").runs(`# written otherwise\n${wanted}`);
+    expect(await configureNode(target("w-1"), world)).toMatchObject({ did: "nothing", attempts: 1 });
+    expect(node.calls).toEqual([]);
+  });
+
+  test("S1.6 takes a difference without a reboot where Talos can", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").runs(config());
+    expect(await configureNode(target("w-1"), world)).toMatchObject({ did: "applied" });
+    expect(node.calls).toEqual(["apply NO_REBOOT"]);
+    expect(node.running).toBe(wanted);
+  });
+
+  test("S1.6 gets a change that needs a reboot for the next boot, and is rebooted once", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").runs(config());
+    expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ did: "rebooted" });
+    expect(node.calls).toEqual(["apply STAGED", "reboot"]);
+    expect(node.running).toBe(rebooting);
+  });
+
+  test("S1.6 and has the config for its next boot from a run before is only rebooted", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").runs(config());
+    node.persistent = rebooting;
+    expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ did: "rebooted" });
+    expect(node.calls).toEqual(["reboot"]);
+  });
+
+  test("S1.7(6) reboots though the answer to the call is lost", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").runs(config());
+    node.fail("reboot", () => {
+      node.kind = "unreachable";
+      world.clock.after(3000, () => node.boot());
+      throw unavailable();
+    });
+    expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ attempts: 1 });
+    expect(node.calls).toEqual(["apply STAGED", "reboot"]);
+  });
+
+  test("S1.7(6) is asked again to reboot when it did not hear it", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").runs(config());
+    node.fail("reboot", raise(unavailable()));
+    expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ attempts: 2 });
+    expect(node.calls).toEqual(["apply STAGED", "reboot", "reboot"]);
+  });
+
+  test("S4.2 but is of another role than meant is not written to: its address is another node's", async () => {
+    const world = new FakeWorld();
+    const node = world.add("cp-1").runs(config({}, "worker"));
+    const asked = target("cp-1", { role: "controlplane", config: config({}, "controlplane") });
+    expect(await failure(configureNode(asked, world))).toMatch(
+      /SLU-T302[\s\S]*it runs as worker, and is to be control/,
+    );
+    expect(node.calls).toEqual([]);
+  });
+
+  test("S1.7(5) that does not come back ends with its name, within the deadline", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1").runs(config());
+    node.boot = () => undefined;
+    const message = await failure(configureNode(target("w-1", { config: rebooting, deadline: 100 }), world));
+    expect(message).toMatch(/SLU-T206[\s\S]*w-1, unreachable, after 1 try/);
+    expect(world.clock.now()).toBeLessThanOrEqual(101_000);
+  });
+});
+
+describe("control planes that are bootstrapped", () => {
+  const names = ["cp-1", "cp-2", "cp-3"];
+  const before = config({}, "controlplane");
+  const after = config({ env: { A: "1" } }, "controlplane");
+
+  function cluster(): FakeWorld {
+    const world = new FakeWorld();
+    for (const name of names) {
+      const node = world.add(name).runs(before);
+      node.etcd = { state: "Running", healthy: true };
+      node.members = names;
+    }
+    return world;
+  }
+  const change = (world: FakeWorld, name: string, changes: Partial<NodeTarget> = {}) =>
+    configureNode(target(name, { role: "controlplane", config: after, ...changes }), world);
+
+  test("S1.3 are changed one at a time, with etcd healthy in between", async () => {
+    const world = cluster();
+    const away: number[] = [];
+    for (const node of world.nodes.values()) {
+      const boot = node.boot.bind(node);
+      node.boot = () => {
+        away.push([...world.nodes.values()].filter(({ kind, etcd }) => kind !== "ours" || !etcd.healthy).length);
+        node.etcd = { state: "Running", healthy: false };
+        boot();
+        world.clock.after(4000, () => {
+          node.etcd = { state: "Running", healthy: true };
+          node.changed();
+        });
+      };
+    }
+    await Promise.all(names.map((name) => change(world, name)));
+    expect(away).toEqual([1, 1, 1]);
+    for (const { calls } of world.nodes.values()) expect(calls).toEqual(["apply STAGED", "reboot"]);
+  });
+
+  test("S1.7(9) are not rebooted while another member is ill", async () => {
+    const world = cluster();
+    const ill = world.nodes.get("cp-3");
+    if (ill !== undefined) ill.etcd = { state: "Running", healthy: false };
+    expect(await failure(change(world, "cp-1", { deadline: 30 }))).toMatch(
+      /SLU-T321[\s\S]*etcd on cp-3 is not healthy/,
+    );
+    expect(world.nodes.get("cp-1")?.calls).toEqual([]);
+  });
+
+  test("S1.3 are left alone when one before them failed", async () => {
+    const world = cluster();
+    const first = world.nodes.get("cp-1");
+    first?.fail("trial", raise(refusal(status.INVALID_ARGUMENT, "no such field")));
+    const ends = await Promise.all(["cp-1", "cp-2"].map((name) => failure(change(world, name))));
+    expect(ends[0]).toMatch(/SLU-T201[\s\S]*no such field/);
+    expect(ends[1]).toMatch(/left alone, because it failed before: cp-1: no such field/);
+    expect(world.nodes.get("cp-2")?.calls).toEqual([]);
+  });
+
+  test("S1.3 that are not bootstrapped yet wait for nobody", async () => {
+    const world = cluster();
+    for (const node of world.nodes.values()) node.etcd = { state: "Preparing", healthy: false };
+    await Promise.all(names.map((name) => change(world, name)));
+    expect(world.said).not.toContain("waits for its turn: control planes are changed one at a time");
+  });
+});
+
+test("S1.5 nothing that is said of a node holds a secret of its config", async () => {
+  const world = new FakeWorld();
+  world.add("w-1").runs(config());
+  world.add("w-2").fail("apply", raise(refusal(status.INVALID_ARGUMENT, "refused")));
+  await configureNode(target("w-1", { config: rebooting }), world);
+  const message = await failure(configureNode(target("w-2", { config: rebooting }), world));
+  expect(everythingSaid(world, message)).not.toContain("MARKER");
+});
+
+function raise(error: Error): () => never {
+  return () => {
+    throw error;
+  };
+}

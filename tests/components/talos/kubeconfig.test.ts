@@ -1,0 +1,74 @@
+import { describe, expect, test } from "@jest/globals";
+import * as pulumi from "@pulumi/pulumi";
+import { parse, stringify } from "yaml";
+import { clientCredentials } from "../../../components/talos/clientCredentials.ts";
+import { Kubeconfig, withServer } from "../../../components/talos/kubeconfig.ts";
+import { record, unwrap } from "../../support/mocks.ts";
+import { clientConfiguration, talosMocks } from "../../support/talosMocks.ts";
+
+const raw = {
+  apiVersion: "v1",
+  kind: "Config",
+  clusters: [{ name: "home", cluster: { server: "https://10.0.0.20:6443", "certificate-authority-data": "the-ca" } }],
+  users: [{ name: "admin@home", user: { "client-certificate-data": "the-cert", "client-key-data": "the-key" } }],
+  contexts: [{ name: "admin@home", context: { cluster: "home", user: "admin@home" } }],
+  "current-context": "admin@home",
+};
+const server = "https://api.example:6443";
+const kubeconfigType = "talos:cluster/kubeconfig:Kubeconfig";
+const mocks = {
+  ...talosMocks,
+  state: ({ type, inputs }: pulumi.runtime.MockResourceArgs) =>
+    type === kubeconfigType ? { ...inputs, kubeconfigRaw: stringify(raw) } : inputs,
+};
+const make = () => new Kubeconfig("home", { controlPlane: pulumi.output("198.51.100.1"), clientConfiguration, server });
+
+describe("the kubeconfig", () => {
+  test("S4.4 leads to the endpoint that is handed out; all else is as Talos made it", () => {
+    expect(parse(withServer(stringify(raw), server))).toEqual({
+      ...raw,
+      clusters: [{ name: "home", cluster: { server, "certificate-authority-data": "the-ca" } }],
+    });
+  });
+
+  test("is made by the official resource, which gives up after a minute", async () => {
+    const { resources, invokes } = await record(make, mocks);
+    expect(invokes).toEqual([]);
+    expect(resources.map(({ type, name, parent }) => ({ type, name, parent }))).toEqual([
+      { type: "sluice:talos:Kubeconfig", name: "home", parent: undefined },
+      { type: kubeconfigType, name: "home", parent: "sluice:talos:Kubeconfig home" },
+    ]);
+    expect(resources[1]?.inputs).toEqual({
+      node: "198.51.100.1",
+      clientConfiguration,
+      timeouts: { create: "1m", update: "1m" },
+    });
+  });
+
+  test("is a secret", async () => {
+    const { result, outputs } = await record(make, mocks);
+    const { secret, value = "" } = await unwrap(result.kubeconfig);
+    expect(secret).toBe(true);
+    expect(parse(value).clusters[0].cluster.server).toBe(server);
+    expect(outputs).toEqual({ "sluice:talos:Kubeconfig home": { kubeconfig: { secret: value } } });
+  });
+
+  test("is not known in the first preview, and nobody is asked", async () => {
+    const { result } = await record(make, { ...mocks, preview: true, state: ({ inputs }) => inputs });
+    expect(await unwrap(result.kubeconfig)).toMatchObject({ known: false });
+  });
+});
+
+describe("the client's credentials", () => {
+  const expected = { ca: "the-ca", crt: "the-cert", key: "the-key" };
+  // What the engine hands out where the plugin and the options both mark it.
+  const marked = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", value: clientConfiguration };
+
+  test.each([
+    ["once", clientConfiguration],
+    ["twice", marked],
+  ])("are had of a client configuration that is marked as a secret %s", async (_times, value) => {
+    const { result } = await record(() => clientCredentials(pulumi.output(value) as never), { ...talosMocks });
+    expect(await unwrap(result)).toEqual({ known: true, secret: true, value: expected });
+  });
+});

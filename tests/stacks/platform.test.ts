@@ -1,0 +1,160 @@
+import { describe, expect, test } from "@jest/globals";
+import * as pulumi from "@pulumi/pulumi";
+import { parseClusterConfig } from "../../stacks/config.ts";
+import { deployPlatform, type MakeGate, type PlatformGate } from "../../stacks/platform.ts";
+import { type RecordedResource, type Recording, record, title } from "../support/mocks.ts";
+import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
+
+class Mark extends pulumi.CustomResource {
+  constructor(type: string, name: string, dependsOn: readonly pulumi.Resource[] = []) {
+    super(`test:marks:${type}`, name, {}, { dependsOn: [...dependsOn] });
+  }
+}
+
+const flux = { url: "https://git.example.org/home.git" };
+
+/** The platform of an environment, with marks where the cluster and the gates are. */
+async function deploy(base: Base, changes: Record<string, unknown> = {}, preview = false) {
+  const raw = Object.entries(changes).reduce((config, [path, value]) => changed(config, path, value), rawConfig(base));
+  const config = parseClusterConfig(raw);
+  const triggers: Partial<Record<PlatformGate, readonly string[]>> = {};
+  const gate: MakeGate = (name, after, of) => {
+    triggers[name] = of;
+    return new Mark("Gate", name, after);
+  };
+  const recording = await record(
+    () => {
+      const cluster = new Mark("Cluster", "cluster");
+      deployPlatform({
+        config,
+        kubeconfig: pulumi.secret("the kubeconfig"),
+        clusterIdentifier: "abc",
+        hcloud: config.platform === "hetzner" ? { token: "the-token", network: "the-network" } : undefined,
+        after: [cluster],
+        deletedWith: cluster,
+        gate,
+      });
+    },
+    { preview },
+  );
+  return { ...recording, triggers };
+}
+
+/** Everything that a resource waits for, directly, through its component and through what these wait for. */
+function waitsFor({ resources }: Recording<unknown>, start: string): Set<string> {
+  const found = new Set<string>();
+  const visit = (name: string | undefined) => {
+    const resource = resources.find((one) => title(one) === name);
+    for (const next of resource === undefined ? [] : [...resource.dependencies, ...above(resource)]) {
+      if (found.has(next)) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  visit(start);
+  return found;
+}
+
+function above({ parent }: RecordedResource): string[] {
+  return parent === undefined ? [] : [parent];
+}
+
+const stagesOf = ({ resources }: Recording<unknown>) =>
+  resources.filter(({ type }) => type.startsWith("sluice:platform:")).map(({ type }) => type.split(":").at(-1));
+const gatesOf = ({ resources }: Recording<unknown>) =>
+  resources.filter(({ type }) => type === "test:marks:Gate").map(({ name }) => name);
+
+describe("the platform", () => {
+  test("S3.1 on Hetzner is all of it", async () => {
+    const recording = await deploy("cloud", { flux });
+    expect(stagesOf(recording)).toEqual([
+      "Cilium",
+      "Flux",
+      "HcloudCloudControllerManager",
+      "HcloudCsi",
+      "HcloudSecret",
+      "SealedSecrets",
+    ]);
+    expect(gatesOf(recording)).toEqual(["CiliumReady", "CsiReady", "GitOpsReady", "NodesReady", "SealedSecretsReady"]);
+  });
+
+  test.each([
+    ["home", {}, ["Cilium", "SealedSecrets"], ["CiliumReady", "NodesReady", "SealedSecretsReady"]],
+    ["existing", { sealedSecrets: { enabled: false } }, ["Cilium"], ["CiliumReady", "NodesReady"]],
+    [
+      "existing",
+      { sealedSecrets: { enabled: false }, flux },
+      ["Cilium", "Flux"],
+      ["CiliumReady", "GitOpsReady", "NodesReady"],
+    ],
+    [
+      "cloud",
+      { "hetzner.cloudControllerManager": { enabled: false }, csi: { enabled: false } },
+      ["Cilium", "HcloudSecret", "SealedSecrets"],
+      ["CiliumReady", "NodesReady", "SealedSecretsReady"],
+    ],
+  ] as const)(
+    "S3.1 of %s with %j has no stage and no gate that it does not need",
+    async (base, changes, stages, gates) => {
+      const recording = await deploy(base, changes);
+      expect(stagesOf(recording)).toEqual(stages);
+      expect(gatesOf(recording)).toEqual(gates);
+    },
+  );
+
+  test.each([
+    ["kubernetes:helm.sh/v3:Release cloud-cilium-release", ["test:marks:Cluster cluster"]],
+    ["kubernetes:helm.sh/v3:Release cloud-ccm-release", ["test:marks:Gate CiliumReady"]],
+    ["test:marks:Gate NodesReady", ["kubernetes:helm.sh/v3:Release cloud-ccm-release"]],
+    [
+      "kubernetes:helm.sh/v3:Release cloud-csi-release",
+      ["test:marks:Gate NodesReady", "kubernetes:core/v1:Secret cloud-hcloud-secret"],
+    ],
+    [
+      "kubernetes:helm.sh/v3:Release cloud-sealed-secrets-release",
+      ["test:marks:Gate CiliumReady", "test:marks:Gate NodesReady", "test:marks:Gate CsiReady"],
+    ],
+    [
+      "kubernetes:helm.sh/v3:Release cloud-flux-controllers",
+      ["test:marks:Gate NodesReady", "test:marks:Gate SealedSecretsReady"],
+    ],
+    ["test:marks:Gate GitOpsReady", ["kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization cloud-flux-root"]],
+  ])("S3.3 has %s wait for what it needs", async (resource, wanted) => {
+    const found = waitsFor(await deploy("cloud", { flux }), resource);
+    expect(wanted.filter((one) => !found.has(one))).toEqual([]);
+  });
+
+  test("S3.3 begins no stage, nor asks the cluster anything, before the gates in front of it", async () => {
+    const recording = await deploy("cloud", { flux });
+    const inCluster = recording.resources.filter(({ type }) => /^(kubernetes|pulumi:providers:kubernetes)/.test(type));
+    expect(inCluster).toHaveLength(10);
+    for (const resource of inCluster)
+      expect(waitsFor(recording, title(resource))).toContain("test:marks:Cluster cluster");
+  });
+
+  test("has everything in the cluster go with the cluster", async () => {
+    const recording = await deploy("cloud", { flux });
+    const components = recording.resources.filter(({ type }) => type.startsWith("sluice:platform:")).map(title);
+    expect(recording.deletedWith).toEqual(
+      Object.fromEntries(components.map((one) => [one, "test:marks:Cluster cluster"])),
+    );
+    const children = recording.resources.filter(({ type }) => type.startsWith("kubernetes:"));
+    expect(children.filter(({ parent = "" }) => !components.includes(parent))).toEqual([]);
+  });
+
+  test("U2 is whole in the first preview, and asks nobody", async () => {
+    const update = await deploy("cloud", { flux });
+    const preview = await deploy("cloud", { flux }, true);
+    expect(preview.resources.map(title)).toEqual(update.resources.map(title));
+    expect(preview.invokes).toEqual([]);
+  });
+
+  test("has a gate waited at again when what it guards changes, and then only", async () => {
+    const before = await deploy("cloud", { flux });
+    const after = await deploy("cloud", { flux, cilium: { values: { debug: { enabled: true } } } });
+    const { CiliumReady: old, ...others } = before.triggers;
+    const { CiliumReady: changedTriggers, ...same } = after.triggers;
+    expect(changedTriggers).not.toEqual(old);
+    expect(same).toEqual(others);
+  });
+});
