@@ -1,22 +1,25 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { GateOutputs, GateProperties } from "../../../components/gates/openGate.ts";
 import { create, diff, read, update } from "../../../components/gates/run.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 import { Engine } from "./engine.ts";
 
+/** A refresh looks for some seconds at what is not so. */
+jest.setTimeout(30_000);
+
 const api = new ApiServer();
 const engine = new Engine();
 let properties: GateProperties;
 
-beforeEach(async () => {
+beforeAll(() => Promise.all([api.start(), engine.start()]));
+afterAll(async () => {
+  engine.stop();
+  await api.stop();
+});
+beforeEach(() => {
   engine.told.length = 0;
   api.asked.length = 0;
   api.answer = (_, response) => void response.end("ok");
-});
-/** One API and one engine for all: both are only told from. */
-const started = Promise.all([api.start(), engine.start()]);
-beforeEach(async () => {
-  await started;
   properties = {
     gate: "KubernetesApi",
     inputs: { answers: 2 },
@@ -26,7 +29,6 @@ beforeEach(async () => {
     row: "urn:of:the:gate",
   };
 });
-afterEach(() => api.endWatches());
 
 const refuse = () => {
   api.answer = (_, response) => void response.writeHead(500).end("not yet");
