@@ -17,7 +17,7 @@ describe("a suggestion", () => {
     expect(suggest(word, known)).toBe(expected);
   });
 
-  test.each(["", "x", "tailscale", "cilium", "production"])(
+  test.each(["", "x", "tailscale", "calico", "production"])(
     "is not made for '%s', which is near to nothing",
     (word) => {
       expect(suggest(word, known)).toBeUndefined();
