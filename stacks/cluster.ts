@@ -1,51 +1,81 @@
-// The whole chain, a line a stage. What a stage does is in its component; a stage waits for what it is given.
-import type * as pulumi from "@pulumi/pulumi";
-import { schematicId } from "../components/images/schematic.ts";
-import { MachineSecrets } from "../components/talos/machineSecrets.ts";
-import { NodeMachineConfig } from "../components/talos/nodeMachineConfig.ts";
-import { machineConfigInput, machineNodes } from "./machineConfigInput.ts";
+// The whole chain, a line a stage, with a gate between every two. What a stage does is in its component; it waits for the gate before it.
+import * as pulumi from "@pulumi/pulumi";
+import { Bootstrap } from "../components/talos/bootstrap.ts";
+import { clientCredentials } from "../components/talos/clientCredentials.ts";
+import { Kubeconfig } from "../components/talos/kubeconfig.ts";
+import { NodeConfigurations } from "../components/talos/nodeConfigurations.ts";
+import { ClusterGates } from "./gates.ts";
+import { deployMachineConfigs } from "./machineConfigs.ts";
+import { deployMachines } from "./machines.ts";
+import { type ClusterOutputs, gitOpsRevision, machineOutputs } from "./outputs.ts";
+import { deployPlatform } from "./platform.ts";
 import type { ClusterConfig } from "./schema.ts";
 
-export interface ClusterOutputs {
-  /** Where clients find the Kubernetes API. */
-  readonly endpoint: string;
-  /** The Image Factory schematic that every node boots from. */
-  readonly schematicId: string;
-  readonly nodes: Readonly<Record<string, { readonly role: string; readonly address: string }>>;
-  /** For `talosctl`. Secret. */
-  readonly talosconfig: pulumi.Output<string>;
-  /** Each node's machine config. Secret. */
-  readonly machineConfigurations: Readonly<Record<string, pulumi.Output<string>>>;
-}
-
 export function deployCluster(config: ClusterConfig): ClusterOutputs {
-  const cluster = machineConfigInput(config);
-  const nodes = machineNodes(config);
-  const controlPlanes = nodes.filter((node) => node.role === "controlplane");
+  const { clusterName: name, timeouts, apply } = config;
 
-  const secrets = new MachineSecrets(
-    config.clusterName,
+  const platform = deployMachines(config);
+  const configs = deployMachineConfigs(config, platform);
+  const { clientConfiguration, clusterIdentifier } = configs.secrets;
+  const credentials = clientCredentials(clientConfiguration);
+  const outputs = machineOutputs(config, platform ?? {}, configs, credentials);
+  if (platform === undefined) return outputs;
+
+  // Control planes first, so that a mistake shows before workers are touched.
+  const machines = platform.machines.toSorted((a, b) => a.role.localeCompare(b.role));
+  const identities = machines.map(({ machineId }) => machineId);
+  const gates = new ClusterGates(config, machines);
+  const talos = gates.onTalos(credentials);
+
+  const fit = talos.preflight([platform.ready], identities);
+
+  const configurations = new NodeConfigurations(
+    name,
     {
-      clusterName: config.clusterName,
-      talosVersion: config.talosVersion,
-      endpoints: controlPlanes.map((node) => node.address),
-      nodes: nodes.map((node) => node.address),
+      machines,
+      machineConfigurations: configs.machineConfigurations,
+      credentials,
+      parallel: apply.parallel,
+      retry: { ...apply, cap: apply.maxDelay },
+      deadline: timeouts.stages,
     },
-    { protect: config.protect },
+    { dependsOn: [fit] },
   );
-  const { machineSecrets } = secrets;
-  const machineConfigs = nodes.map((node) => ({
-    node: node.name,
-    config: new NodeMachineConfig(`${config.clusterName}-${node.name}`, { cluster, node, machineSecrets }),
-  }));
+  // What every later proof stands on: the machines, and the configs that they run.
+  const ground = [...identities, ...configurations.hashes];
+  const staged = talos.stages([configurations], ground);
 
-  return {
-    endpoint: `https://${cluster.endpoint}:6443`,
-    schematicId: schematicId(config.image),
-    nodes: Object.fromEntries(nodes.map(({ name, role, address }) => [name, { role, address }])),
-    talosconfig: secrets.talosconfig,
-    machineConfigurations: Object.fromEntries(
-      machineConfigs.map(({ node, config }) => [node, config.machineConfiguration]),
-    ),
-  };
+  const controlPlanes = machines.filter(({ role }) => role === "controlplane");
+  const [first] = controlPlanes;
+  if (first === undefined) throw new Error("there is no control plane"); // a rule says it before
+  const bootstrap = new Bootstrap(
+    name,
+    { controlPlanes, credentials, deadline: timeouts.etcd },
+    { dependsOn: [staged] },
+  );
+  const quorum = talos.etcd([bootstrap], ground);
+  const healthy = talos.services([quorum], ground);
+
+  const server = pulumi.interpolate`https://${platform.endpoint}:6443`;
+  const { kubeconfig } = new Kubeconfig(
+    name,
+    { controlPlane: first.reach, clientConfiguration, server },
+    { dependsOn: [healthy] },
+  );
+  const kubernetes = gates.onKubernetes(kubeconfig);
+  const serving = kubernetes.api([healthy], [server, ...ground]);
+  const joined = kubernetes.joined([serving], ground);
+
+  deployPlatform({
+    config,
+    kubeconfig,
+    clusterIdentifier,
+    hcloud: platform.hcloud,
+    after: [joined],
+    deletedWith: bootstrap,
+    gate: kubernetes.platform,
+  });
+
+  const { reports } = gates;
+  return { ...outputs, endpoint: server, kubeconfig, gates: reports, gitOpsRevision: gitOpsRevision(reports) };
 }

@@ -18,6 +18,7 @@ import {
 } from "./rules/hetzner.ts";
 import { doubledImageEntries } from "./rules/image.ts";
 import { installDisk, kernelArguments } from "./rules/install.ts";
+import { onLab } from "./rules/lab.ts";
 import { certSANs, featureGates, hostResolver, kernelLogs } from "./rules/machineFeatures.ts";
 import { machineNames, nodeIdentity, unicastMacs } from "./rules/nodeIdentity.ts";
 import { labelSpelling, workerLabels } from "./rules/nodeLabels.ts";
@@ -64,6 +65,7 @@ const rules = [
   snapshotLabels,
   serverArchitecture,
   networkZone,
+  onLab,
   doubledImageEntries,
   installDisk,
   kernelArguments,

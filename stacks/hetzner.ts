@@ -6,28 +6,11 @@ import { HetznerMachines } from "../components/machines/hetznerMachines.ts";
 import type { Machine } from "../components/machines/machine.ts";
 import type { ConfigPatch } from "../components/talos/machineInput.ts";
 import { hetznerToken } from "./hetznerToken.ts";
+import type { PlatformMachines } from "./machines.ts";
 import type { ClusterConfig } from "./schema.ts";
 
-/** What the chain goes on with. */
-export interface Hetzner {
-  readonly machines: readonly Machine[];
-  /** What the stage after this waits for. */
-  readonly ready: pulumi.Resource;
-  /** Host by which the Kubernetes API is reached from here. What nodes call it by is told offline: `controlPlaneEndpoint`. */
-  readonly endpoint: pulumi.Output<string>;
-  /** Patches of a node's machine config that hold what is known once the machine is there, by the node's name. */
-  readonly patches: Readonly<Record<string, pulumi.Output<readonly ConfigPatch[]>>>;
-  /** What Hetzner's own programs in the cluster need: the project's token, and the network's name. */
-  readonly hcloud: {
-    readonly token: pulumi.Output<string>;
-    readonly network: pulumi.Output<string>;
-    /** The token is none: what the state has of it is to stay. */
-    readonly keepToken: boolean;
-  };
-}
-
 /** Where it is, the plugin and the snapshot's lookup read from HCLOUD_ENDPOINT themselves. */
-export function deployHetzner(config: ClusterConfig): Hetzner {
+export function deployHetzner(config: ClusterConfig): PlatformMachines & Required<Pick<PlatformMachines, "hcloud">> {
   const { hetzner, clusterName } = config;
   if (hetzner === undefined) throw new Error("platform 'hetzner' has no settings"); // the shape of the config sees to them
   const token = hetznerToken();
@@ -86,11 +69,11 @@ function endpoint({ endpoint: named }: ClusterConfig, { machines, publicApi }: H
   return own;
 }
 
-function patches({ role, machineId }: Machine, { publicApi }: HetznerMachines) {
+function patches({ role, providerId }: Machine, { publicApi }: HetznerMachines) {
   const certSANs = role === "controlplane" ? publicApi : undefined;
-  return pulumi.all([machineId, certSANs]).apply(([id, name]): readonly ConfigPatch[] => [
+  return pulumi.all([providerId, certSANs]).apply(([id, name]): readonly ConfigPatch[] => [
     // The server is called <cluster>-<node> and the node is not, so the cloud controller would not find the one by the other's name.
-    { machine: { kubelet: { extraArgs: { "provider-id": `hcloud://${id}` } } } },
+    { machine: { kubelet: { extraArgs: { "provider-id": id } } } },
     ...(name === undefined ? [] : [{ cluster: { apiServer: { certSANs: [name] } } }]),
   ]);
 }

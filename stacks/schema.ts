@@ -1,6 +1,7 @@
 // The shape of an environment: every key that Pulumi.<env>.yaml may hold, with its meaning and default.
 // What one field alone can tell is checked here; what several fields tell together is checked in stacks/rules.
 import { z } from "zod";
+import { labName, labNameForm } from "./labName.ts";
 
 const dnsLabel = z
   .string()
@@ -359,6 +360,12 @@ const charts = z.strictObject({
   path: z.string().min(1).optional(),
 });
 
+/** The lab that stands in for the platform. */
+const lab = z.strictObject({
+  /** Which of this checkout's labs, as `npm run lab -- up --name` has it. */
+  name: z.string().regex(labName, `must be ${labNameForm}`),
+});
+
 const secretText = z.string().min(1).optional();
 
 /** Top-level keys, as they stand in Pulumi.<env>.yaml behind the project's name. */
@@ -400,6 +407,8 @@ export const clusterConfigSchema = z.strictObject({
   /** Seconds that all conditions of a gate must hold without a break before it opens. */
   stableSeconds: z.int().min(0).default(5),
   apply: apply.prefault({}),
+  /** Run on a lab, which plays the platform on this machine. Default: on the platform itself. */
+  lab: lab.optional(),
   /** Refuse to destroy machine secrets and machines until this is false. */
   protect: z.boolean().default(false),
 });

@@ -78,6 +78,7 @@ export class HetznerMachines extends pulumi.ComponentResource {
       ...{ name, role, address },
       reach: server.ipv4Address,
       identity: server.networks.apply((networks) => privateNic(networks, address)),
+      providerId: pulumi.interpolate`hcloud://${server.id}`,
       machineId: server.id,
     }));
     this.registerOutputs();

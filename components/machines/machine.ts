@@ -11,6 +11,8 @@ export interface Machine {
   readonly reach: pulumi.Output<string>;
   /** What identifies it beyond its address, where the platform tells: MAC of a NIC, machine UUID. */
   readonly identity: pulumi.Output<MachineIdentity>;
+  /** What Kubernetes calls it, where a cloud's controller has a name for it: `hcloud://123`. */
+  readonly providerId?: pulumi.Output<string>;
   /** Changes when the machine is another one. */
   readonly machineId: pulumi.Output<string>;
 }

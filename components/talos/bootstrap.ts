@@ -1,10 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { Machine } from "../machines/machine.ts";
 import type { ControlPlane } from "./bootstrapCluster.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
 
 export interface BootstrapArgs {
   /** All control planes of the cluster. Only the first is ever bootstrapped, and only when none has an etcd. */
-  readonly controlPlanes: readonly { readonly [Key in keyof ControlPlane]: pulumi.Input<ControlPlane[Key]> }[];
+  readonly controlPlanes: readonly Pick<Machine, "name" | "reach" | "machineId">[];
   /** Kept as a secret. */
   readonly credentials: pulumi.Input<TalosCredentials>;
   /** Seconds until etcd must run. */
@@ -16,12 +17,16 @@ export class Bootstrap extends pulumi.dynamic.Resource {
   constructor(name: string, args: BootstrapArgs, opts: pulumi.CustomResourceOptions = {}) {
     const { controlPlanes, credentials, deadline } = args;
     const urn = pulumi.createUrn(name, "pulumi-nodejs:dynamic/talos:Bootstrap", opts.parent);
+    const known = controlPlanes.map(
+      ({ name: node, reach: endpoint, machineId }): pulumi.Output<ControlPlane> =>
+        pulumi.output({ node, endpoint, machineId }),
+    );
     // A promise, for an output would make the resource depend on its parent, and with it on itself.
     const row = new Promise<string>((done) => urn.apply(done));
     super(
       provider,
       name,
-      { controlPlanes, credentials: pulumi.secret(credentials), deadline, row, bootstrapped: undefined },
+      { controlPlanes: known, credentials: pulumi.secret(credentials), deadline, row, bootstrapped: undefined },
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["credentials"] }),
       "talos",
       "Bootstrap",

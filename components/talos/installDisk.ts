@@ -7,6 +7,11 @@ export interface DiskChoice {
   readonly diskSelector?: DiskSelector | undefined;
 }
 
+/** The node's own choice, whichever of the two it is, comes before the cluster's. */
+export function diskChoice(cluster: DiskChoice, own: DiskChoice | undefined): DiskChoice {
+  return own?.disk !== undefined || own?.diskSelector !== undefined ? own : cluster;
+}
+
 /** A disk as a node tells of it, in its own words. */
 export interface Disk {
   readonly dev_path: string;

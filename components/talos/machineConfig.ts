@@ -40,6 +40,7 @@ const patches: readonly ((input: MachineConfigInput, node: MachineNode) => reado
   etcdPatches,
   serviceLogsPatches,
   kernelLogsPatches,
+  (_, { platformPatches }) => platformPatches ?? [],
   userPatches,
 ];
 

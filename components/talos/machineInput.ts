@@ -37,6 +37,8 @@ export interface MachineNode {
   readonly labels: Readonly<Record<string, string>>;
   /** `key: "value:Effect"`. */
   readonly taints: Readonly<Record<string, string>>;
+  /** What its platform tells only when the machine is there. */
+  readonly platformPatches?: readonly ConfigPatch[] | undefined;
 }
 
 /** What the machine configs of a cluster depend on: the cluster's own config, its endpoint worked out, and the switches. */

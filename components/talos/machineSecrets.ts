@@ -1,22 +1,28 @@
+import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import * as talos from "@pulumiverse/talos";
 import { talosContract } from "./versions.ts";
+import { withoutMarks } from "./withoutMarks.ts";
 
 export interface MachineSecretsArgs {
   /** Name of the cluster, as the talosconfig calls it. */
   readonly clusterName: string;
   /** Talos release that the cluster begins with. */
   readonly talosVersion: string;
-  /** Addresses that a Talos client connects to: control planes, never the VIP, which is gone when it is needed most. */
-  readonly endpoints: readonly string[];
-  /** Addresses of all nodes. */
-  readonly nodes: readonly string[];
+  /** Where a Talos client connects to: control planes as they are reached, never the VIP, which is gone when it is needed most. */
+  readonly endpoints: readonly pulumi.Input<string>[];
+  /** Where all nodes are reached. */
+  readonly nodes: readonly pulumi.Input<string>[];
 }
 
 /** The identity of the cluster: its authorities, keys and tokens, and the client configuration made from them. */
 export class MachineSecrets extends pulumi.ComponentResource {
   /** What machine configs are generated from. Secret. */
   readonly machineSecrets: talos.machine.Secrets["machineSecrets"];
+  /** Tells this cluster from any other. No secret: it is derived from the cluster's id, which is one. */
+  readonly clusterIdentifier: pulumi.Output<string>;
+  /** The client's certificate and key. Secret. */
+  readonly clientConfiguration: talos.machine.Secrets["clientConfiguration"];
   /** What `talosctl` needs. Secret. */
   readonly talosconfig: pulumi.Output<string>;
 
@@ -36,6 +42,10 @@ export class MachineSecrets extends pulumi.ComponentResource {
     );
 
     this.machineSecrets = secrets.machineSecrets;
+    this.clusterIdentifier = pulumi.unsecret(
+      secrets.machineSecrets.apply((marked) => sha256(withoutMarks(withoutMarks(marked).cluster).id)),
+    );
+    this.clientConfiguration = secrets.clientConfiguration;
     this.talosconfig = pulumi.secret(
       talos.client.getConfigurationOutput(
         {
@@ -49,4 +59,8 @@ export class MachineSecrets extends pulumi.ComponentResource {
     );
     this.registerOutputs({ talosconfig: this.talosconfig });
   }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

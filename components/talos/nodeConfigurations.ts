@@ -6,8 +6,10 @@ import { NodeConfiguration } from "./nodeConfiguration.ts";
 import type { RetryPolicy } from "./retry.ts";
 
 export interface NodeConfigurationsArgs {
-  /** Each node's machine with its config; control planes first, so that a mistake shows before workers are touched. */
-  readonly nodes: readonly { readonly machine: Machine; readonly machineConfiguration: pulumi.Input<string> }[];
+  /** In the order in which they are configured. */
+  readonly machines: readonly Machine[];
+  /** The machine config of each, by the node's name. */
+  readonly machineConfigurations: Readonly<Record<string, pulumi.Input<string>>>;
   readonly credentials: pulumi.Input<TalosCredentials>;
   /** How many at once. Control planes that are bootstrapped go one at a time whatever it says. */
   readonly parallel: Parallel;
@@ -18,15 +20,17 @@ export interface NodeConfigurationsArgs {
 
 /** The machine configs of all nodes, on the nodes. */
 export class NodeConfigurations extends pulumi.ComponentResource {
-  /** By the node's name. */
-  readonly nodes: Readonly<Record<string, NodeConfiguration>>;
+  /** SHA-256 of the config that each node runs, in their order. */
+  readonly hashes: readonly pulumi.Output<string>[];
 
   constructor(name: string, args: NodeConfigurationsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:talos:NodeConfigurations", name, {}, opts);
-    const { nodes, credentials, parallel, retry, deadline } = args;
-    const before = laneBefore(parallel, nodes.length);
+    const { machines, machineConfigurations, credentials, parallel, retry, deadline } = args;
+    const before = laneBefore(parallel, machines.length);
     const made: NodeConfiguration[] = [];
-    for (const [place, { machine, machineConfiguration }] of nodes.entries()) {
+    for (const [place, machine] of machines.entries()) {
+      const machineConfiguration = machineConfigurations[machine.name];
+      if (machineConfiguration === undefined) throw new Error(`node '${machine.name}' has no machine config`);
       const previous = made[before[place] ?? -1];
       made.push(
         new NodeConfiguration(
@@ -46,9 +50,7 @@ export class NodeConfigurations extends pulumi.ComponentResource {
         ),
       );
     }
-    this.nodes = Object.fromEntries(
-      nodes.map(({ machine }, place) => [machine.name, made[place] as NodeConfiguration]),
-    );
+    this.hashes = made.map(({ configHash }) => configHash);
     this.registerOutputs({});
   }
 }

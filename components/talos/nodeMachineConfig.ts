@@ -1,12 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as talos from "@pulumiverse/talos";
 import { machineConfigurationArgs } from "./machineConfig.ts";
-import type { MachineConfigInput, MachineNode } from "./machineInput.ts";
+import type { ConfigPatch, MachineConfigInput, MachineNode } from "./machineInput.ts";
 
 export interface NodeMachineConfigArgs {
   /** The cluster that the node is in. */
   readonly cluster: MachineConfigInput;
-  readonly node: MachineNode;
+  readonly node: Omit<MachineNode, "platformPatches">;
+  /** What its platform tells only when the machine is there. */
+  readonly platformPatches?: pulumi.Input<readonly ConfigPatch[]> | undefined;
   /** The cluster's identity. */
   readonly machineSecrets: talos.machine.Secrets["machineSecrets"];
 }
@@ -19,10 +21,10 @@ export class NodeMachineConfig extends pulumi.ComponentResource {
   constructor(name: string, args: NodeMachineConfigArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:talos:NodeMachineConfig", name, {}, opts);
 
-    const generatorArgs = machineConfigurationArgs(args.cluster, args.node);
     this.machineConfiguration = pulumi.secret(
       // Not getConfigurationOutput: what it rejects with is printed whole, with a stack and with what Talos quotes.
-      pulumi.output(args.machineSecrets).apply(async (machineSecrets) => {
+      pulumi.all([args.machineSecrets, args.platformPatches]).apply(async ([machineSecrets, platformPatches]) => {
+        const generatorArgs = machineConfigurationArgs(args.cluster, { ...args.node, platformPatches });
         try {
           const made = await talos.machine.getConfiguration({ ...generatorArgs, machineSecrets }, { parent: this });
           return made.machineConfiguration;

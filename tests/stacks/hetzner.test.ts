@@ -49,8 +49,8 @@ describe("the platform Hetzner", () => {
 
   test("S3.1 gives Hetzner's own programs the token, as a secret, and the network", async () => {
     const { result } = await deploy();
-    expect(await unwrap(result.hcloud.token)).toMatchObject({ secret: true, value: "the-token" });
-    expect(await unwrap(result.hcloud.network)).toMatchObject({ value: "cloud" });
+    expect(await unwrap(pulumi.output(result.hcloud.token))).toMatchObject({ secret: true, value: "the-token" });
+    expect(await unwrap(pulumi.output(result.hcloud.network))).toMatchObject({ value: "cloud" });
   });
 
   test("U1 makes a snapshot itself where the environment says so, and else does not", async () => {

@@ -1,8 +1,13 @@
 // The Talos plugin as far as the program uses it, with secrets that are told apart at sight.
+import { certificates } from "../components/kubernetes/certificates.ts";
 import type { MockOptions } from "./mocks.ts";
 
 export const machineSecrets = { cluster: { id: "the-id", secret: "the-secret" }, trustdinfo: { token: "the-token" } };
-export const clientConfiguration = { caCertificate: "the-ca", clientCertificate: "the-cert", clientKey: "the-key" };
+export const clientConfiguration = {
+  caCertificate: "the-ca",
+  clientCertificate: Buffer.from(certificates.server.cert).toString("base64"),
+  clientKey: "the-key",
+};
 
 export const secretsType = "talos:machine/secrets:Secrets";
 export const generator = "talos:machine/getConfiguration:getConfiguration";

@@ -1,5 +1,6 @@
 import { installerImage, talosPlatform } from "../../images/installer.ts";
 import { schematicId } from "../../images/schematic.ts";
+import { diskChoice } from "../installDisk.ts";
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
 import { isAtLeast } from "../versions.ts";
 
@@ -33,9 +34,8 @@ export function installPatches(input: MachineConfigInput, node: MachineNode): re
   ];
 }
 
-/** The node's own choice, whichever of the two it is, comes before the cluster's. */
 function disk({ install }: MachineConfigInput, node: MachineNode): ConfigPatch {
-  const choice = node.install?.disk !== undefined || node.install?.diskSelector !== undefined ? node.install : install;
+  const choice = diskChoice(install, node.install);
   return choice.diskSelector === undefined
     ? { disk: choice.disk ?? "/dev/sda" }
     : // The generator names a disk; left beside the selector it would say what is not so.

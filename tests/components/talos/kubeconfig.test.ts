@@ -60,7 +60,7 @@ describe("the kubeconfig", () => {
 });
 
 describe("the client's credentials", () => {
-  const expected = { ca: "the-ca", crt: "the-cert", key: "the-key" };
+  const expected = { ca: "the-ca", crt: clientConfiguration.clientCertificate, key: "the-key" };
   // What the engine hands out where the plugin and the options both mark it.
   const marked = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", value: clientConfiguration };
 

@@ -20,12 +20,12 @@ function machine(name: string): Machine {
   };
 }
 
+const nodes = ["cp-1", "cp-2", "w-1"];
+
 const make = (parallel: number | string) => () =>
   new NodeConfigurations("home", {
-    nodes: ["cp-1", "cp-2", "w-1"].map((name) => ({
-      machine: machine(name),
-      machineConfiguration: pulumi.output(`config of ${name}`),
-    })),
+    machines: nodes.map(machine),
+    machineConfigurations: Object.fromEntries(nodes.map((name) => [name, pulumi.output(`config of ${name}`)])),
     credentials,
     parallel,
     retry: standardRetry,
@@ -74,7 +74,7 @@ describe("the configurations of all nodes", () => {
 });
 
 test("a bootstrap knows all control planes, and keeps the credentials secret", async () => {
-  const controlPlanes = [{ node: "cp-1", endpoint: pulumi.output("public cp-1"), machineId: "id of cp-1" }];
+  const controlPlanes = [machine("cp-1")];
   const { resources } = await record(() => new Bootstrap("home", { controlPlanes, credentials, deadline: 300 }));
   expect(resources).toHaveLength(1);
   const { __provider: provider, ...inputs } = (resources[0]?.inputs ?? {}) as Record<string, unknown>;

@@ -1,0 +1,46 @@
+// The cluster's identity, and from it each node's machine config.
+import type * as pulumi from "@pulumi/pulumi";
+import { MachineSecrets } from "../components/talos/machineSecrets.ts";
+import { NodeMachineConfig } from "../components/talos/nodeMachineConfig.ts";
+import { machineConfigInput, machineNodes } from "./machineConfigInput.ts";
+import type { PlatformMachines } from "./machines.ts";
+import type { ClusterConfig } from "./schema.ts";
+
+export interface MachineConfigs {
+  readonly secrets: MachineSecrets;
+  /** The whole config of each node, by its name. Secret. */
+  readonly machineConfigurations: Readonly<Record<string, pulumi.Output<string>>>;
+}
+
+/** Without machines the nodes are called by their addresses, and what only their platform knows is not in the configs. */
+export function deployMachineConfigs(config: ClusterConfig, platform: PlatformMachines | undefined): MachineConfigs {
+  const { clusterName, talosVersion, protect } = config;
+  const cluster = machineConfigInput(config);
+  const nodes = machineNodes(config);
+  const reach = new Map(platform?.machines.map((machine) => [machine.name, machine.reach]));
+  const reached = nodes.map(({ name, role, address }) => ({ role, at: reach.get(name) ?? address }));
+
+  const secrets = new MachineSecrets(
+    clusterName,
+    {
+      clusterName,
+      talosVersion,
+      endpoints: reached.filter(({ role }) => role === "controlplane").map(({ at }) => at),
+      // A control plane passes on what is asked of another node, and the firewall lets it reach that by its own address only.
+      nodes: nodes.map(({ address }) => address),
+    },
+    { protect },
+  );
+  const machineConfigurations = Object.fromEntries(
+    nodes.map((node) => {
+      const made = new NodeMachineConfig(`${clusterName}-${node.name}`, {
+        cluster,
+        node,
+        machineSecrets: secrets.machineSecrets,
+        platformPatches: platform?.patches[node.name],
+      });
+      return [node.name, made.machineConfiguration];
+    }),
+  );
+  return { secrets, machineConfigurations };
+}

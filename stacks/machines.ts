@@ -1,0 +1,26 @@
+// Where the machines come from. Nothing behind this file knows which platform it is.
+import type * as pulumi from "@pulumi/pulumi";
+import type { Machine } from "../components/machines/machine.ts";
+import type { HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
+import type { ConfigPatch } from "../components/talos/machineInput.ts";
+import { deployHetzner } from "./hetzner.ts";
+import type { ClusterConfig } from "./schema.ts";
+
+/** What the chain goes on with, whatever the platform. */
+export interface PlatformMachines {
+  /** In the order of the nodes. */
+  readonly machines: readonly Machine[];
+  /** What the stage after this waits for. */
+  readonly ready: pulumi.Resource;
+  /** Host by which the Kubernetes API is reached from here. What nodes call it by is told offline: `controlPlaneEndpoint`. */
+  readonly endpoint: pulumi.Output<string>;
+  /** Patches of a node's machine config that hold what is known once the machine is there, by the node's name. */
+  readonly patches: Readonly<Record<string, pulumi.Output<readonly ConfigPatch[]>>>;
+  /** What the programs of the Hetzner Cloud in the cluster need. */
+  readonly hcloud?: HcloudSecretArgs;
+}
+
+/** Undefined where the platform has no machines yet: then the chain ends with the machine configs. */
+export function deployMachines(config: ClusterConfig): PlatformMachines | undefined {
+  return config.platform === "hetzner" ? deployHetzner(config) : undefined;
+}
