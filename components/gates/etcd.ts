@@ -1,7 +1,7 @@
 import { resources } from "../talos/client/resources.ts";
 import type { EtcdAlarm, EtcdMember } from "../talos/client/talosClient.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
-import { answers, everyNodeOurs } from "./nodeAnswers.ts";
+import { everyNodeOurs } from "./nodeAnswers.ts";
 import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
 
 /** etcd as one control plane sees it. That alarms are told at all takes a quorum. */
@@ -16,14 +16,7 @@ type Observation = readonly NodeView<EtcdFacts>[];
 export const etcd: GateDefinition<TalosGateInputs, Observation> = {
   name: "Etcd",
   timeoutCode: "SLU-T321",
-  conditions: () => [
-    everyNodeOurs,
-    answers("etcd to run on every control plane"),
-    noStranger,
-    allMembers,
-    noAlarm,
-    agreed,
-  ],
+  conditions: () => [everyNodeOurs, noStranger, allMembers, noAlarm, agreed],
   observe: ({ nodes, credentials }, signal, clock) =>
     watchNodes({ nodes: nodes.filter(({ role }) => role === "controlplane"), credentials }, reading, signal, clock),
   evidence: (views) => ({ members: views.map(({ node }) => node.name), alarms: 0 }),
@@ -32,7 +25,7 @@ export const etcd: GateDefinition<TalosGateInputs, Observation> = {
 /** There is no watch for members: a learner that becomes a voter is only seen by looking. */
 const reading: Reading<EtcdFacts> = {
   follow: [resources.services],
-  every: 250,
+  every: 100,
   read: async (client, options) => {
     // One after the other: where etcd does not run, what is told of it is always the same.
     const members = await client.etcdMembers(options);
@@ -49,17 +42,29 @@ const noStranger: Condition<Observation> = {
   },
 };
 
+/** One that is no member may have to wait for another, which is still a learner: both are told of together. */
 const allMembers: Condition<Observation> = {
   phrase: "every control plane to be a voting member of etcd",
-  evaluate: (views) =>
-    views.flatMap(({ node: { name, address } }) => {
-      const known = membersOf(views).filter((member) => isOf(member, address));
-      if (known.length === 0) return [pending(name, "is not a member")];
-      if (known.some((member) => member.name === "")) return [pending(name, "was added, but its etcd has not started")];
-      const isLearner = known.some(({ learner }) => learner);
-      return isLearner ? [pending(name, "is a learner still: it has not caught up with the leader")] : [];
-    }),
+  evaluate(views) {
+    const members = membersOf(views);
+    return views.flatMap(({ node: { name, address }, problem }) => {
+      const lacks = lackOf(members.filter((member) => isOf(member, address)));
+      // Where nobody tells of members, it is known only what the node says of itself.
+      const reasons = [members.length > 0 || problem === undefined ? lacks : undefined, problem];
+      const reason = reasons.filter((one) => one !== undefined).join(": ");
+      return reason === "" ? [] : [pending(name, reason)];
+    });
+  },
 };
+
+/** What a control plane lacks to be a voter. */
+function lackOf(entries: readonly EtcdMember[]): string | undefined {
+  if (entries.length === 0) return "is not a member";
+  if (entries.some(({ name }) => name === "")) return "was added, but its etcd has not started";
+  return entries.some(({ learner }) => learner)
+    ? "is a learner still: it has not caught up with the leader"
+    : undefined;
+}
 
 const noAlarm: Condition<Observation> = {
   phrase: "etcd to have no alarm",

@@ -50,13 +50,21 @@ export function reconciled(sourceName: string, rootName: string): Condition<Obse
       const root = kustomizations.find(({ metadata }) => metadata.name === rootName);
       if (root === undefined) return [{ kind: "pending", where: `Kustomization ${rootName}`, reason: "is not there" }];
       if (readyOf(root)?.status === "True" && root.status?.lastAppliedRevision === wanted) return [];
-      // The root waits for those that it applies, so what holds them holds it.
+      // The root waits for those that it applies, so what holds them holds it, and while they do it has nothing to say itself.
       const under = kustomizations.filter(({ metadata }) => root.spec.wait && metadata.labels?.[ownedBy] === rootName);
-      const held = [root, ...under.filter((one) => readyOf(one)?.status !== "True")];
-      // A commit that mends it may be there already, and is fetched within the interval.
-      const isNewest = readyOf(source)?.status === "True" && watched > seconds(source?.spec.interval);
+      const waiting = under.filter((one) => readyOf(one)?.status !== "True");
+      const held = waiting.length > 0 && readyOf(root)?.status === "Unknown" ? waiting : [...waiting, root];
+      const isNewest = hasNewest(sourceName)({ sources, watched });
       return held.map((one) => verdict(one, wanted, isNewest));
     },
+  };
+}
+
+/** Whether git has nothing newer: a commit that mends a fault may be there already, and is fetched within the interval. */
+export function hasNewest(sourceName: string): (seen: Pick<Observation, "sources" | "watched">) => boolean {
+  return ({ sources, watched }) => {
+    const source = sources.find(({ metadata }) => metadata.name === sourceName);
+    return readyOf(source)?.status === "True" && watched > seconds(source?.spec.interval);
   };
 }
 
@@ -68,11 +76,20 @@ function verdict(kustomization: Kustomization, wanted: string | undefined, isNew
   const reason = said(ready, kustomization);
   const { lastAppliedRevision, lastAttemptedRevision } = kustomization.status ?? {};
   if (ready?.status === "True" && lastAppliedRevision !== wanted) {
-    return { kind: "pending", where, reason: `has applied ${lastAppliedRevision}, and not yet ${wanted}` };
+    return { kind: "pending", where, reason: `has applied ${lastAppliedRevision ?? "nothing"}, and not yet ${wanted}` };
   }
-  // What git holds cannot be built, and will not be without another commit.
-  const isFinal = ready?.status === "False" && ready.reason === "BuildFailed" && lastAttemptedRevision === wanted;
+  const isFinal = ready?.status === "False" && lastAttemptedRevision === wanted && cannotBeApplied(ready);
   return isFinal && isNewest ? { kind: "failed", where, reason, code: "SLU-K115" } : { kind: "pending", where, reason };
+}
+
+/** What git holds is at fault, and will be without another commit. Words tell apart what has one reason: the same stands for what may pass. */
+function cannotBeApplied({ reason = "", message = "" }: StatusCondition): boolean {
+  const faults: Readonly<Record<string, RegExp>> = {
+    BuildFailed: /^/,
+    ArtifactFailed: /^kustomization path not found/,
+    ReconciliationFailed: /dry-run failed \(Invalid\)/,
+  };
+  return faults[reason]?.test(message) ?? false;
 }
 
 /** Of a duration as Go writes it: `1m30s`. */
@@ -92,5 +109,8 @@ function readyOf(object: Reconciled | undefined): StatusCondition | undefined {
 
 function said(ready: StatusCondition | undefined, object: Reconciled | undefined): string {
   if (object === undefined) return "is not there";
-  return ready === undefined ? "has not been looked at by its controller yet" : `${ready.reason}: ${ready.message}`;
+  if (ready === undefined) return "has not been looked at by its controller yet";
+  // Folders of the controller's own, another one at each try, say nothing of the repository.
+  const message = ready.message?.trim().replace(/\/\S*\/kustomization-\d+\//g, "");
+  return `${ready.reason}: ${message}`;
 }

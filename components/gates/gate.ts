@@ -19,7 +19,7 @@ type Inputs<T> = { readonly [Key in keyof T]: pulumi.Input<T[Key]> };
  * deadline passes, and then there is nothing in the state: the next run waits again.
  */
 export class Gate<Name extends GateName> extends pulumi.dynamic.Resource {
-  /** What was seen when it opened. */
+  /** What was seen when it opened, or by the last refresh that found it open. */
   declare readonly evidence: pulumi.Output<Record<string, unknown>>;
   /** Seconds that it took. */
   declare readonly waited: pulumi.Output<number>;

@@ -5,7 +5,15 @@ import type { Clock } from "./clock.ts";
 export type Verdict =
   | { readonly kind: "ok" }
   /** May pass with time. */
-  | { readonly kind: "pending"; readonly where?: string; readonly reason: string }
+  | {
+      readonly kind: "pending";
+      readonly where?: string;
+      readonly reason: string;
+      /** It is not known how it is: nobody could look yet. */
+      readonly unseen?: true;
+      /** What it is when time is up. Default: as the gate says of itself. */
+      readonly code?: FailureCode;
+    }
   /** Cannot pass by waiting: the wait ends at once. */
   | {
       readonly kind: "failed";
@@ -28,6 +36,8 @@ export interface GateSettings {
   readonly deadline: number;
   /** Seconds that all conditions must hold without a break. */
   readonly stable: number;
+  /** Seconds until what was seen not to hold is taken for so. Default: as long as the deadline. */
+  readonly patience?: number;
 }
 
 /** A gate: what is looked at, and what must be so. What opens the cluster stands in its inputs under `credentials`, and nowhere else. */

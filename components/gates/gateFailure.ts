@@ -15,8 +15,18 @@ export class GateFailure extends Error {
     end: Exclude<WaitEnd<unknown>, { kind: "opened" }>,
   ) {
     const waited = `${Math.round(end.seconds)} s`;
+    if (end.kind === "interrupted") {
+      super(
+        [
+          `${name} was interrupted after ${waited}`,
+          ...paragraphs(end.unmet),
+          "  What is done is kept: the next `up` waits here again.",
+        ].join("\n"),
+      );
+      return;
+    }
     const blocking = end.kind === "failed" ? end.unmet.filter(({ verdict }) => verdict.kind === "failed") : end.unmet;
-    const [code = timeoutCode] = blocking.map(({ verdict }) => ("code" in verdict ? verdict.code : timeoutCode));
+    const [code = timeoutCode] = blocking.map(({ verdict }) => verdict.code ?? timeoutCode);
     const remedies = new Set(blocking.map(({ verdict }) => remedyOf(verdict) ?? catalogue[code].remedy));
     super(
       [
@@ -29,7 +39,8 @@ export class GateFailure extends Error {
 }
 
 function remedyOf(verdict: Unmet["verdict"]): string | undefined {
-  return verdict.kind === "failed" ? (verdict.remedy ?? catalogue[verdict.code].remedy) : undefined;
+  const own = verdict.kind === "failed" ? verdict.remedy : undefined;
+  return own ?? (verdict.code && catalogue[verdict.code].remedy);
 }
 
 /** One for each condition: its phrase, and below it a line for each node or object. */
@@ -43,5 +54,6 @@ function paragraphs(unmet: readonly Unmet[]): readonly string[] {
 }
 
 function line({ verdict: { where, reason }, seconds }: Unmet): string {
-  return `    ${where === undefined ? "" : `${where}: `}${reason} (for ${Math.round(seconds)} s)`;
+  const since = Math.round(seconds);
+  return `    ${where === undefined ? "" : `${where}: `}${reason}${since === 0 ? "" : ` (for ${since} s)`}`;
 }

@@ -1,8 +1,9 @@
 import { apiAnswers, type KubernetesCredentials, type Observed, observe } from "../kubernetes/observe.ts";
 import type { Clock } from "./clock.ts";
 import { deploymentReady } from "./deploymentReady.ts";
-import { type FluxKinds, fetched, reconciled } from "./fluxConditions.ts";
+import { type FluxKinds, fetched, hasNewest, reconciled } from "./fluxConditions.ts";
 import type { GateDefinition } from "./gateDefinition.ts";
+import { type SealedSecret, sealedSecretsOpened } from "./sealedSecretsOpened.ts";
 import { type WorkloadKinds, workloadPaths } from "./workloads.ts";
 
 export interface GitOpsReadyInputs {
@@ -17,7 +18,7 @@ export interface GitOpsReadyInputs {
   readonly revision?: string;
 }
 
-type Kinds = WorkloadKinds & FluxKinds;
+type Kinds = WorkloadKinds & FluxKinds & { sealedSecrets: SealedSecret };
 type Observation = Observed<Kinds> & { readonly watched: number };
 
 /** Flux runs, has fetched the repository, and what the root Kustomization names is applied and healthy. */
@@ -28,6 +29,7 @@ export const gitOpsReady: GateDefinition<GitOpsReadyInputs, Observation> = {
     apiAnswers,
     ...controllers.map((name) => deploymentReady(name, "SLU-K115")),
     fetched(source, revision),
+    sealedSecretsOpened<Observation>(hasNewest(source)),
     reconciled(source, root),
   ],
   observe: look,
@@ -46,6 +48,7 @@ async function* look(
   const paths = {
     ...workloadPaths(namespace),
     sources: `/apis/source.toolkit.fluxcd.io/v1/namespaces/${namespace}/gitrepositories`,
+    sealedSecrets: "/apis/bitnami.com/v1alpha1/sealedsecrets",
     kustomizations: `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${namespace}/kustomizations`,
   };
   const began = clock.now();

@@ -67,7 +67,7 @@ export class History<Observation> {
       unmet === undefined
         ? [this.conditions[0]?.phrase ?? "it to be seen", "nothing was seen"]
         : ["it to hold", `it held, but not yet for ${settings.stable} s without a break`];
-    return [{ phrase, verdict: { kind: "pending", reason }, seconds: this.seconds }];
+    return [{ phrase, verdict: { kind: "pending", reason, unseen: true }, seconds: this.seconds }];
   }
 
   private secondsSince(moment: number): number {
@@ -77,6 +77,11 @@ export class History<Observation> {
 
 function keyOf(phrase: string, where: string | undefined): string {
   return JSON.stringify([phrase, where]);
+}
+
+/** It is not that it does not hold: nobody could look. */
+export function isUnseen({ verdict }: Unmet): boolean {
+  return verdict.kind === "pending" && verdict.unseen === true;
 }
 
 /** In one line: what is waited for, how many are not so, and the first of them. */

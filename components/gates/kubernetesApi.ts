@@ -1,7 +1,8 @@
 import { KubernetesClient, type KubernetesError } from "../kubernetes/client.ts";
-import { type KubernetesCredentials, News } from "../kubernetes/observe.ts";
+import type { KubernetesCredentials } from "../kubernetes/observe.ts";
 import { type Clock, pause } from "./clock.ts";
 import type { Condition, GateDefinition } from "./gateDefinition.ts";
+import { News } from "./news.ts";
 
 export interface KubernetesApiInputs {
   /** The kubeconfig that is handed out: its address and its authority are what is tried. */
@@ -19,7 +20,7 @@ interface Observation {
 }
 
 /** The API server cannot tell when it is ready but by being asked. Milliseconds from one question to the next, whether it was answered or not. */
-const every = 200;
+export const askEvery = 200;
 const patience = 2_000;
 
 /** The API answers at the address that is handed out, as ours, and goes on doing so. */
@@ -48,15 +49,15 @@ function isReady(answers: number): Condition<Observation> {
     phrase: `the Kubernetes API to be ready ${answers} times in a row`,
     evaluate({ server, inARow, fault }) {
       if (inARow >= answers) return [];
-      const reason = fault?.reason ?? `${inARow} good answers so far`;
-      return [{ kind: "pending", where: server, reason }];
+      if (fault !== undefined) return [{ kind: "pending", where: server, reason: fault.reason }];
+      return [{ kind: "pending", where: server, reason: `${inARow} good answers so far`, unseen: true }];
     },
   };
 }
 
 /** Asks at a steady pace and does not wait for an answer before it asks again: one lost packet must not hold up the next question. */
 async function* ask(kubeconfig: string, signal: AbortSignal, clock: Clock): AsyncGenerator<Observation> {
-  const client = await KubernetesClient.open(kubeconfig, clock);
+  const client = new KubernetesClient(kubeconfig, clock);
   const { server } = client;
   const news = new News(signal);
   let state: Observation = { server, inARow: 0 };
@@ -72,7 +73,7 @@ async function* ask(kubeconfig: string, signal: AbortSignal, clock: Clock): Asyn
   const pace = async () => {
     for (let number = 1; !signal.aborted; number += 1) {
       void question(number);
-      await pause(clock, every, signal);
+      await pause(clock, askEvery, signal);
     }
   };
   void pace();

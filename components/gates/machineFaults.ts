@@ -1,6 +1,7 @@
 import type { FailureCode } from "../errors/catalogue.ts";
 import type { NodeState } from "../talos/client/nodeState.ts";
 import { type Disk, type DiskChoice, describeChoice, describeDisk, matchingDisks } from "../talos/installDisk.ts";
+import { identityFaults, type MachineTraits } from "../talos/machineTraits.ts";
 import type { GateNode } from "./watchNodes.ts";
 
 export interface PreflightNode extends GateNode {
@@ -9,10 +10,8 @@ export interface PreflightNode extends GateNode {
 }
 
 /** What a machine is, by its own word. */
-export interface MachineFacts {
+export interface MachineFacts extends MachineTraits {
   readonly disks: readonly Disk[];
-  readonly macs: readonly string[];
-  readonly uuid: string;
 }
 
 export interface MachineFault {
@@ -31,23 +30,11 @@ export interface Machine {
 /** All that is wrong with a machine that answers; nothing when it can take its config. */
 export function machineFaults(node: PreflightNode, { facts, state, talosVersion }: Machine): readonly MachineFault[] {
   return [
-    ...identityFaults(node, facts),
+    ...identityFaults(node, facts).map((reason): MachineFault => ({ code: "SLU-T302", reason })),
     ...versionFaults(state.version, talosVersion),
     // What has a config is installed already, and its disks may have changed since.
     ...(state.kind === "maintenance" ? diskFaults(node.install, facts.disks) : []),
   ];
-}
-
-function identityFaults({ mac, uuid }: PreflightNode, facts: MachineFacts): readonly MachineFault[] {
-  const faults: MachineFault[] = [];
-  if (mac !== undefined && !facts.macs.some((one) => isSame(one, mac))) {
-    const there = facts.macs.join(", ") || "none";
-    faults.push({ code: "SLU-T302", reason: `no NIC has the MAC ${mac}; there are ${there}` });
-  }
-  if (uuid !== undefined && !isSame(facts.uuid, uuid)) {
-    faults.push({ code: "SLU-T302", reason: `its machine UUID is ${facts.uuid || "unknown"}, not ${uuid}` });
-  }
-  return faults;
 }
 
 /** A Talos reads what is made for its own minor and for earlier ones. */
@@ -71,8 +58,4 @@ function diskFaults(install: DiskChoice, disks: readonly Disk[]): readonly Machi
   }
   const there = disks.map(describeDisk).join("; ") || "no disk at all";
   return [{ code: "SLU-T202", reason: `no disk is ${wanted}; there is ${there}` }];
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

@@ -18,7 +18,8 @@ export function away({ node, state }: NodeView<unknown>): Verdict {
   if (state?.kind === "foreign") {
     return { kind: "failed", where: node.name, reason: `${node.endpoint}: ${state.why}`, code: "SLU-T109" };
   }
-  return { kind: "pending", where: node.name, reason: state === undefined ? "was not seen yet" : reason(state) };
+  if (state === undefined) return { kind: "pending", where: node.name, reason: "was not seen yet", unseen: true };
+  return { kind: "pending", where: node.name, reason: reason(state) };
 }
 
 function reason(state: Exclude<NodeState, { kind: "foreign" }>): string {

@@ -1,34 +1,39 @@
 import type { KubernetesNode } from "../kubernetes/objects.ts";
 import { apiAnswers, type KubernetesCredentials, type Observed, observe } from "../kubernetes/observe.ts";
-import type { Condition, GateDefinition } from "./gateDefinition.ts";
+import { deploymentReady } from "./deploymentReady.ts";
+import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { joined } from "./nodesJoined.ts";
+import { type WorkloadKinds, workloadPaths } from "./workloads.ts";
 
 export interface NodesReadyInputs {
   readonly credentials: KubernetesCredentials;
   /** Names of all nodes. */
   readonly nodes: readonly string[];
-  /** Whether a cloud's controller runs that has to have taken every node in. Before it does, its taint keeps no node from being Ready. */
-  readonly initialized: boolean;
+  /** The Deployment of the cloud's controller that has to have taken every node in. Before it does, its taint keeps no node from being Ready. */
+  readonly controller?: string;
   /** Labels that every node must have, as that controller gives them. */
   readonly labels: readonly string[];
 }
 
-type Kinds = { nodes: KubernetesNode };
+type Kinds = WorkloadKinds & { nodes: KubernetesNode };
 type Observation = Observed<Kinds>;
 
 /** Every node that there should be is Ready, and nothing keeps pods away from it. */
 export const nodesReady: GateDefinition<NodesReadyInputs, Observation> = {
   name: "NodesReady",
   timeoutCode: "SLU-K105",
-  conditions: ({ nodes, initialized, labels }) => [
+  conditions: ({ nodes, controller, labels }) => [
     apiAnswers,
     joined(nodes),
     ready(nodes),
     untainted(nodes, ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]),
-    ...(initialized ? [untainted(nodes, ["node.cloudprovider.kubernetes.io/uninitialized"])] : []),
-    ...(labels.length > 0 ? [labelled(nodes, labels)] : []),
+    ...[
+      ...(controller === undefined ? [] : [untainted(nodes, ["node.cloudprovider.kubernetes.io/uninitialized"])]),
+      ...(labels.length > 0 ? [labelled(nodes, labels)] : []),
+    ].map((condition) => byController(controller, condition)),
   ],
-  observe: ({ credentials }, signal, clock) => observe<Kinds>(credentials, { nodes: "/api/v1/nodes" }, signal, clock),
+  observe: ({ credentials }, signal, clock) =>
+    observe<Kinds>(credentials, { nodes: "/api/v1/nodes", ...workloadPaths("kube-system") }, signal, clock),
   evidence: ({ nodes }) => ({
     kubelets: Object.fromEntries(
       nodes
@@ -37,6 +42,20 @@ export const nodesReady: GateDefinition<NodesReadyInputs, Observation> = {
     ),
   }),
 };
+
+/** What a cloud's controller has to do: where it is not done, why the controller does not is told first, and as its own fault. */
+function byController(controller: string | undefined, condition: Condition<Observation>): Condition<Observation> {
+  const controllers = controller === undefined ? [] : [deploymentReady(controller, "SLU-K116")];
+  const own = (verdict: Verdict): Verdict => (verdict.kind === "pending" ? { ...verdict, code: "SLU-K116" } : verdict);
+  return {
+    ...condition,
+    evaluate(observation) {
+      const undone = condition.evaluate(observation);
+      const why = undone.length === 0 ? [] : controllers.flatMap((one) => one.evaluate(observation));
+      return [...why, ...undone].map(own);
+    },
+  };
+}
 
 function ready(expected: readonly string[]): Condition<Observation> {
   return {

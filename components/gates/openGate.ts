@@ -1,3 +1,4 @@
+import { type TracedWait, traced } from "../trace/trace.ts";
 import type { Clock } from "./clock.ts";
 import type { GateDefinition, GateSettings } from "./gateDefinition.ts";
 import { GateFailure } from "./gateFailure.ts";
@@ -19,7 +20,7 @@ export interface GateProperties {
 }
 
 export interface GateOutputs extends GateProperties {
-  /** What was seen when the gate opened. */
+  /** What was seen when the gate opened, or when it was last found open. */
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Seconds until it opened. */
   readonly waited: number;
@@ -28,37 +29,64 @@ export interface GateOutputs extends GateProperties {
 }
 
 /** Waits at a gate, tells the row how it goes, and throws when it does not open. */
-export async function openGate(properties: GateProperties, clock: Clock): Promise<GateOutputs> {
-  const { settings, gate } = properties;
+export async function openGate(
+  properties: GateProperties,
+  clock: Clock,
+  interrupted?: AbortSignal,
+): Promise<GateOutputs> {
   const row = engineRow(properties.row);
   const progress = new Progress(row.send, clock);
-  const show = (text: string) => progress.show(text);
   try {
-    const definition = await findGate(gate);
-    const proven = await pass(definition, properties, settings, clock, show);
-    const trial = definition.trial?.(inputsOf(properties));
-    const left = { deadline: Math.max(settings.deadline - proven.seconds, 0), stable: 0 };
-    const tried = trial && (await pass(trial, properties, left, clock, show));
-    const waited = Math.round((proven.seconds + (tried?.seconds ?? 0)) * 10) / 10;
+    const { evidence, seconds } = await traced(properties.row, clock, (onWait) =>
+      passAll(properties, { clock, interrupted, onWait, onProgress: (text) => progress.show(text) }),
+    );
+    const waited = Math.round(seconds * 10) / 10;
     progress.end();
     await row.send(`open after ${waited} s`);
-    return { ...properties, evidence: { ...proven.evidence, ...tried?.evidence }, waited, drift: [] };
+    return { ...properties, evidence, waited, drift: [] };
   } finally {
     progress.end();
     row.close();
   }
 }
 
+/** What a wait goes by, and whom it tells how it goes. */
+interface Course {
+  readonly clock: Clock;
+  readonly interrupted: AbortSignal | undefined;
+  readonly onProgress: (text: string) => void;
+  readonly onWait: (wait: TracedWait) => void;
+}
+
+interface Passed {
+  readonly evidence: Readonly<Record<string, unknown>>;
+  readonly seconds: number;
+}
+
+/** The gate's own wait, and then its trial, for which what is left of the time has to do. */
+async function passAll(properties: GateProperties, course: Course): Promise<Passed> {
+  const { gate, settings } = properties;
+  const definition = await findGate(gate);
+  const proven = await pass(definition, properties, settings, course);
+  const trial = definition.trial?.(inputsOf(properties));
+  if (trial === undefined) return proven;
+  const left = { deadline: Math.max(settings.deadline - proven.seconds, 0), stable: 0 };
+  const tried = await pass(trial, properties, left, course);
+  return { evidence: { ...proven.evidence, ...tried.evidence }, seconds: proven.seconds + tried.seconds };
+}
+
 async function pass(
   definition: GateDefinition<unknown, unknown>,
   properties: GateProperties,
   settings: GateSettings,
-  clock: Clock,
-  onProgress: (text: string) => void,
-): Promise<{ evidence: Readonly<Record<string, unknown>>; seconds: number }> {
-  const end = await waitAt(definition, properties, settings, clock, onProgress);
+  { clock, interrupted, onProgress, onWait }: Course,
+): Promise<Passed> {
+  const began = clock.now();
+  const end = await waitAt(definition, properties, settings, { clock, interrupted, onProgress });
   if (end.kind !== "opened") throw new GateFailure(definition, end);
-  return { evidence: definition.evidence(end.observation), seconds: end.seconds };
+  const { observation, seconds, held } = end;
+  onWait({ began, held: began + held * 1000, opened: began + seconds * 1000, stable: settings.stable });
+  return { evidence: definition.evidence(observation), seconds };
 }
 
 /** One wait for what a gate names; nothing is tried out. */
@@ -66,8 +94,7 @@ export function waitAt(
   definition: GateDefinition<unknown, unknown>,
   properties: GateProperties,
   settings: GateSettings,
-  clock: Clock,
-  onProgress: (text: string) => void = () => undefined,
+  { clock, interrupted, onProgress }: Pick<Course, "clock"> & Partial<Course>,
 ) {
   const inputs = inputsOf(properties);
   return waitFor({
@@ -75,7 +102,8 @@ export function waitAt(
     settings,
     observe: (signal) => definition.observe(inputs, signal, clock),
     clock,
-    onProgress,
+    ...(interrupted !== undefined && { interrupted }),
+    ...(onProgress !== undefined && { onProgress }),
   });
 }
 

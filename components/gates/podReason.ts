@@ -14,7 +14,7 @@ const eventsTold = 2;
 export function podReason(pod: Pod, events: readonly KubernetesEvent[]): PodReason | undefined {
   const said = stateReason(pod);
   if (said === undefined) return undefined;
-  const lately = lastEvents(pod, events).filter((event) => !said.includes(event.replace(/^\w+: /, "")));
+  const lately = lastEvents(pod, events, said);
   const reason = [
     `pod ${pod.metadata.name}: ${said}`,
     ...(lately.length === 0 ? [] : [`last events: ${lately.join("; ")}`]),
@@ -47,7 +47,8 @@ function containerReason(container: ContainerStatus, kind: string): string | und
     const before = lastState.terminated;
     const ended = before === undefined ? "" : `, it ended with ${before.exitCode}${parenthesis(words(before))}`;
     const again = restartCount === 0 ? "" : `, restarts: ${restartCount}`;
-    const said = words(state.waiting) || "waits";
+    // Beside why it ended, the back-off's own words only repeat who it is and how long it waits.
+    const said = (before === undefined ? words(state.waiting) : state.waiting.reason) || "waits";
     const which = /image/i.test(said) && !said.includes(image) ? ` (${image})` : "";
     return `${who}: ${said}${which}${ended}${again}`;
   }
@@ -58,13 +59,19 @@ function containerReason(container: ContainerStatus, kind: string): string | und
   return kind === "container" ? `${who}: runs, but is not ready` : `${who}: still runs`;
 }
 
-/** Warnings, where there are any: what went well before or after does not tell why it waits. */
-function lastEvents(pod: Pod, events: readonly KubernetesEvent[]): readonly string[] {
+/** Warnings, where there are any: what went well before or after does not tell why it waits. What the pod says itself is not told again. */
+function lastEvents(pod: Pod, events: readonly KubernetesEvent[], said: string): readonly string[] {
   const own = events
     .filter(({ involvedObject: { kind, uid } }) => kind === "Pod" && uid === pod.metadata.uid)
     .toSorted((one, other) => momentOf(one).localeCompare(momentOf(other)));
   const warnings = own.filter(({ type }) => type === "Warning");
-  return [...new Set((warnings.length > 0 ? warnings : own).map(words))].slice(-eventsTold);
+  const told = new Set((warnings.length > 0 ? warnings : own).map(words));
+  return [...told].filter((event) => !isTold(event, said)).slice(-eventsTold);
+}
+
+function isTold(event: string, said: string): boolean {
+  if (event.startsWith("BackOff: ")) return said.includes("BackOff");
+  return said.includes(event.replace(/^\w+: (Error: )?/, ""));
 }
 
 /** ISO times of one form sort as texts. */

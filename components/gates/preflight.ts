@@ -1,6 +1,6 @@
 import { resources } from "../talos/client/resources.ts";
-import type { TalosResource } from "../talos/client/talosClient.ts";
 import type { Disk } from "../talos/installDisk.ts";
+import { readTraits } from "../talos/machineTraits.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { type MachineFacts, machineFaults, type PreflightNode } from "./machineFaults.ts";
 import { away, problemOf } from "./nodeAnswers.ts";
@@ -27,17 +27,8 @@ const reading: Reading<MachineFacts> = {
   follow: [resources.disks, resources.links],
   every: 5_000,
   read: async (client, options) => {
-    const [disks, links, system] = await Promise.all([
-      client.list(resources.disks, options),
-      client.list(resources.links, options),
-      client.get(resources.systemInformation, "systeminformation", options),
-    ]);
-    const macs = links.flatMap((link) => [textIn(link, "hardwareAddr"), textIn(link, "permanentAddr")]);
-    return {
-      disks: disks.map(({ spec }) => spec as Disk),
-      macs: [...new Set(macs)].filter((mac) => mac !== "" && !mac.startsWith("00:00:00:00")),
-      uuid: textIn(system, "uuid"),
-    };
+    const [disks, traits] = await Promise.all([client.list(resources.disks, options), readTraits(client, options)]);
+    return { ...traits, disks: disks.map(({ spec }) => spec as Disk) };
   },
 };
 
@@ -85,9 +76,4 @@ function soon(verdict: Verdict): Verdict {
 function failed(verdict: Verdict): Verdict {
   if (verdict.kind !== "pending") return verdict;
   return { ...verdict, kind: "failed", code: "SLU-T101", reason: `${verdict.reason} (${enoughTries} tries)` };
-}
-
-function textIn(resource: TalosResource | undefined, key: string): string {
-  const spec = (resource?.spec ?? {}) as Readonly<Record<string, unknown>>;
-  return typeof spec[key] === "string" ? spec[key] : "";
 }

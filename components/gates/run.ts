@@ -1,23 +1,28 @@
 // What the engine asks of a gate. The provider in the state only points here, so it is always this code that runs.
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "./clock.ts";
-import { describe } from "./history.ts";
+import { describe, isUnseen } from "./history.ts";
+import { interruption } from "./interruption.ts";
 import { type GateOutputs, type GateProperties, openGate, waitAt } from "./openGate.ts";
 import { engineRow } from "./progress.ts";
 import { findGate } from "./registry.ts";
 
-/** Seconds that the one look of a refresh may take, however dead the cluster is. */
-const lookSeconds = 4;
+/** Seconds that the one look of a refresh may take, however dead the cluster is: all gates look at the same time. */
+const lookSeconds = 8;
+/** Seconds after which what does not hold is taken for so: a node that is just then probed may still answer. */
+const patience = 2;
 
 export async function create(properties: GateProperties): Promise<{ id: string; outs: GateOutputs }> {
-  return { id: properties.gate, outs: await openGate(properties, systemClock) };
+  return { id: properties.gate, outs: await openGate(properties, systemClock, interruption) };
 }
 
 /** Credentials that were renewed are only kept; anything else that changed is a reason to wait again. */
 export async function update(_id: string, olds: GateOutputs, news: GateProperties): Promise<{ outs: GateOutputs }> {
   const { evidence, waited } = olds;
   const isProven = whyAgain(olds, news) === undefined;
-  return { outs: isProven ? { ...news, evidence, waited, drift: [] } : await openGate(news, systemClock) };
+  return {
+    outs: isProven ? { ...news, evidence, waited, drift: [] } : await openGate(news, systemClock, interruption),
+  };
 }
 
 /** Offline, as it runs in previews, too. What was found on refresh stands in no input, so it is told in the row. */
@@ -35,16 +40,34 @@ function whyAgain(olds: GateOutputs, news: GateProperties): string | undefined {
 
 /** Looks once and never throws: a cluster that is gone must not stand in the way of anything. */
 export async function read(id: string, outs: GateOutputs): Promise<{ id: string; props: GateOutputs }> {
-  return { id, props: { ...outs, drift: await driftOf(outs, systemClock) } };
+  const { drift, unknown, evidence } = await look(outs, systemClock);
+  if (unknown.length > 0) await tell(outs.row, `could not be looked at in ${lookSeconds} s: ${unknown.join("; ")}`);
+  const news = Object.entries(evidence).filter(([key, seen]) => !isDeepStrictEqual(seen, outs.evidence[key]));
+  if (news.length > 0) await tell(outs.row, `is open, and now sees ${JSON.stringify(Object.fromEntries(news))}`);
+  return { id, props: { ...outs, evidence: { ...outs.evidence, ...evidence }, drift } };
 }
 
-async function driftOf(outs: GateOutputs, clock: Clock): Promise<readonly string[]> {
+interface Look {
+  /** What is no longer so. */
+  readonly drift: readonly string[];
+  /** What nobody could look at: that is no drift, and no reason to prove anything again. */
+  readonly unknown: readonly string[];
+  /** What was seen, where the gate is open: the state tells of the last time. That something else is seen by now is no drift. */
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+async function look(outs: GateOutputs, clock: Clock): Promise<Look> {
   try {
     const definition = await findGate(outs.gate);
-    const end = await waitAt(definition, outs, { deadline: lookSeconds, stable: 0 }, clock);
-    return end.kind === "opened" ? [] : end.unmet.map(describe);
+    const end = await waitAt(definition, outs, { deadline: lookSeconds, stable: 0, patience }, { clock });
+    const unmet = end.kind === "opened" ? [] : end.unmet;
+    return {
+      drift: unmet.filter((one) => !isUnseen(one)).map(describe),
+      unknown: unmet.filter(isUnseen).map(describe),
+      evidence: end.kind === "opened" ? definition.evidence(end.observation) : {},
+    };
   } catch (error) {
-    return [`cannot be looked at: ${(error as Error).message}`];
+    return { drift: [`cannot be looked at: ${(error as Error).message}`], unknown: [], evidence: {} };
   }
 }
 

@@ -55,7 +55,7 @@ function usesKey(certificate: string): Condition<Observation> {
 
 async function* look(inputs: SealedSecretsReadyInputs, signal: AbortSignal, clock: Clock): AsyncGenerator<Observation> {
   const { credentials, namespace, controller, certificate } = inputs;
-  const client = await KubernetesClient.open(credentials.kubeconfig, clock);
+  const client = new KubernetesClient(credentials.kubeconfig, clock);
   const isReady = deploymentReady(controller, "SLU-K114");
   for await (const seen of observe<WorkloadKinds>(credentials, workloadPaths(namespace), signal, clock)) {
     if (certificate === undefined || isReady.evaluate(seen).length > 0) {

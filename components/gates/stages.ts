@@ -1,6 +1,8 @@
 import { resources } from "../talos/client/resources.ts";
+import type { TalosService } from "../talos/client/talosClient.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { away, everyNodeOurs, problemOf } from "./nodeAnswers.ts";
+import { serviceWords } from "./serviceWords.ts";
 import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
 
 /** A node's own word of how far it is. */
@@ -29,9 +31,21 @@ const reading: Reading<Stage> = {
   read: async (client, options) => {
     const found = await client.get(resources.machineStatus, "machine", options);
     const { stage = "unknown", status } = (found?.spec ?? {}) as MachineStatus;
-    return { stage, unmet: status?.unmetConditions ?? [] };
+    const unmet = status?.unmetConditions ?? [];
+    // That a service does not run is no reason; the service has one.
+    const services = unmet.some(({ name }) => name === "services") ? await client.services(options) : [];
+    return { stage, unmet: unmet.map((one) => (one.name === "services" ? inOwnWords(one, services) : one)) };
   },
 };
+
+/** Its reason is a list: "kubelet not running, cri not healthy". */
+function inOwnWords({ name, reason }: Stage["unmet"][number], services: readonly TalosService[]) {
+  const said = reason.split(", ").map((part) => {
+    const service = services.find(({ id }) => part.startsWith(`${id} `));
+    return service === undefined ? part : serviceWords(service);
+  });
+  return { name, reason: said.join(", ") };
+}
 
 interface MachineStatus {
   readonly stage?: string;

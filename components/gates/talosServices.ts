@@ -3,6 +3,7 @@ import { resources } from "../talos/client/resources.ts";
 import type { TalosService } from "../talos/client/talosClient.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { answers, everyNodeOurs } from "./nodeAnswers.ts";
+import { serviceWords } from "./serviceWords.ts";
 import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
 
 type Services = readonly TalosService[];
@@ -51,7 +52,7 @@ function sick({ node, facts }: NodeView<Services>, names: readonly string[]): re
   const reasons = names.flatMap((name) => {
     const service = facts.find(({ id }) => id === name);
     if (service === undefined) return [`there is no service ${name}`];
-    return isWell(service, needed[node.role].includes(name)) ? [] : [describe(service)];
+    return isWell(service, needed[node.role].includes(name)) ? [] : [serviceWords(service)];
   });
   return reasons.length === 0 ? [] : [{ kind: "pending", where: node.name, reason: reasons.join("; ") }];
 }
@@ -60,9 +61,4 @@ function sick({ node, facts }: NodeView<Services>, names: readonly string[]): re
 function isWell({ state, healthy }: TalosService, isNeeded: boolean): boolean {
   if (isNeeded) return state === "Running" && healthy === true;
   return state === "Running" ? healthy !== false : state === "Finished" || state === "Skipped";
-}
-
-function describe({ id, state, healthy, message }: TalosService): string {
-  const health = state !== "Running" ? "" : healthy === undefined ? ", health unknown" : ", not healthy";
-  return `${id} is ${state}${health}${message === "" ? "" : ` (${message})`}`;
 }

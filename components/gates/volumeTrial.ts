@@ -63,7 +63,7 @@ async function* tryOut(
   signal: AbortSignal,
   clock: Clock,
 ): AsyncGenerator<Observation> {
-  const objects = new VolumeProbeObjects(await KubernetesClient.open(kubeconfig, clock), probe);
+  const objects = new VolumeProbeObjects(new KubernetesClient(kubeconfig, clock), probe);
   let state: "before" | "made" | "used" = "before";
   try {
     for await (const seen of observe<Kinds>({ kubeconfig }, VolumeProbeObjects.paths, signal, clock)) {

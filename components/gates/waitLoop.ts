@@ -1,7 +1,8 @@
 // The one wait of all gates. It knows conditions and time, and nothing of what is looked at.
 import type { Clock } from "./clock.ts";
 import type { Condition, GateSettings } from "./gateDefinition.ts";
-import { History, type Unmet } from "./history.ts";
+import { History, isUnseen, type Unmet } from "./history.ts";
+import { Window } from "./window.ts";
 
 export interface Wait<Observation> {
   /** In the order in which they can come true. */
@@ -10,16 +11,24 @@ export interface Wait<Observation> {
   /** Looks until the signal, which comes as soon as the wait has ended. */
   observe(signal: AbortSignal): AsyncIterable<Observation>;
   readonly clock: Clock;
+  /** Comes when nobody wants to wait any more. */
+  readonly interrupted?: AbortSignal;
   /** Told what the wait is for whenever that may have changed. */
   readonly onProgress?: (text: string) => void;
 }
 
 /** How a wait ended. */
 export type WaitEnd<Observation> =
-  | { readonly kind: "opened"; readonly observation: Observation; readonly seconds: number }
   | {
-      /** By a verdict that no waiting mends, or because time was up. */
-      readonly kind: "failed" | "timeout";
+      readonly kind: "opened";
+      readonly observation: Observation;
+      readonly seconds: number;
+      /** Seconds until everything held and went on to. */
+      readonly held: number;
+    }
+  | {
+      /** By a verdict that no waiting mends, because time was up, or because nobody wanted to wait any more. */
+      readonly kind: "failed" | "timeout" | "interrupted";
       /** Never empty; what cannot pass stands first. */
       readonly unmet: readonly Unmet[];
       readonly seconds: number;
@@ -36,30 +45,34 @@ export async function waitFor<Observation>(wait: Wait<Observation>): Promise<Wai
   let look = Promise.resolve();
   try {
     return await new Promise<WaitEnd<Observation>>((end, fail) => {
-      let takeBackOpening: (() => void) | undefined;
       let latest: Observation;
-      const open = () => end({ kind: "opened", observation: latest, seconds: history.seconds });
-      const takeBackDeadline = clock.after(settings.deadline * 1000, () =>
-        end({ kind: "timeout", unmet: history.unmetInTheEnd(settings), seconds: history.seconds }),
-      );
+      let held = 0;
+      const open = () => end({ kind: "opened", observation: latest, seconds: history.seconds, held });
+      const giveUp = (kind: "timeout" | "interrupted") =>
+        end({ kind, unmet: history.unmetInTheEnd(settings), seconds: history.seconds });
+      const stable = new Window(clock, settings.stable, open);
+      const deadline = new Window(clock, settings.deadline, () => giveUp("timeout"));
+      const patience = new Window(clock, settings.patience ?? settings.deadline, () => giveUp("timeout"));
+      deadline.begin();
       ended.signal.addEventListener("abort", () => {
-        takeBackOpening?.();
-        takeBackDeadline();
+        for (const window of [stable, deadline, patience]) window.break();
       });
+      if (wait.interrupted?.aborted) giveUp("interrupted");
+      wait.interrupted?.addEventListener("abort", () => giveUp("interrupted"), { signal: ended.signal });
+
       const judge = (observation: Observation) => {
         latest = observation;
         const unmet = history.judge(observation);
         if (unmet.some(({ verdict }) => verdict.kind === "failed")) {
           return end({ kind: "failed", unmet, seconds: history.seconds });
         }
+        if (unmet.length === 0 && !stable.isRunning) held = history.seconds;
         if (unmet.length === 0 && settings.stable === 0) return open();
         wait.onProgress?.(history.progress(settings));
-        if (unmet.length > 0) {
-          takeBackOpening?.();
-          takeBackOpening = undefined;
-          return;
-        }
-        takeBackOpening ??= clock.after(settings.stable * 1000, open);
+        if (unmet.length === 0) stable.begin();
+        else stable.break();
+        if (unmet.length > 0 && !unmet.some(isUnseen)) patience.begin();
+        else patience.break();
       };
       look = follow(wait.observe(ended.signal), judge, ended.signal).catch(fail);
     });

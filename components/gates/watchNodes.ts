@@ -2,12 +2,13 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { classify } from "../errors/classify.ts";
-import { News } from "../kubernetes/observe.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
+import { codeOf } from "../talos/client/connection.ts";
 import { clientFor, isUnanswered, type NodeState, probe } from "../talos/client/nodeState.ts";
-import { codeOf, type ResourceType, type TalosClient, type TalosCredentials } from "../talos/client/talosClient.ts";
+import type { ResourceType, TalosClient, TalosCredentials } from "../talos/client/talosClient.ts";
 import { type Clock, pause } from "./clock.ts";
+import { News } from "./news.ts";
 
 /** A node as gates are told of it. */
 export interface GateNode extends MachineIdentity {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { type RequestOptions, request } from "node:https";
+import { Agent, request } from "node:https";
 import type { Clock } from "../gates/clock.ts";
+import { readKubeconfig } from "./kubeconfig.ts";
 
 export interface Call {
   readonly method?: "GET" | "POST" | "DELETE";
@@ -29,43 +30,29 @@ export class KubernetesError extends Error {
 }
 
 /**
- * The Kubernetes API by a kubeconfig. The library reads the kubeconfig and the calls are Node's own: the library's watch waits for a second
- * before each new try and its lists have no deadline. Every call has a connection of its own, so that none is stuck on one that is dead.
+ * The Kubernetes API by a kubeconfig. The calls are Node's own: the official library's watch waits for a second before each new try, and its lists
+ * have no deadline. Every call has a connection of its own, so that none is stuck on one that is dead.
  */
 export class KubernetesClient {
   readonly server: string;
-  private readonly options: RequestOptions;
+  private readonly agent: Agent;
+  private readonly headers: Readonly<Record<string, string>>;
   private readonly clock: Clock;
 
-  private constructor(server: string, options: RequestOptions, clock: Clock) {
+  constructor(kubeconfig: string, clock: Clock) {
+    const { server, token, ...identity } = readKubeconfig(kubeconfig);
     this.server = server;
-    this.options = options;
+    this.agent = new Agent({ ...identity, keepAlive: false });
+    this.headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.clock = clock;
-  }
-
-  static async open(kubeconfig: string, clock: Clock): Promise<KubernetesClient> {
-    // Loaded where it is needed: it takes half a second.
-    const { KubeConfig } = await import("@kubernetes/client-node");
-    const config = new KubeConfig();
-    try {
-      config.loadFromString(kubeconfig);
-    } catch {
-      // The library's own words quote the text, and with it the key.
-      throw new Error("the kubeconfig is not one: it cannot be read as YAML");
-    }
-    const server = config.getCurrentCluster()?.server;
-    if (server === undefined) throw new Error("the kubeconfig names no cluster");
-    const options: RequestOptions = {};
-    await config.applyToHTTPSOptions(options);
-    return new KubernetesClient(server, options, clock);
   }
 
   /** Resolves with the beginning of an answer, whatever its status. */
   answer(path: string, { method = "GET", body, signal, patience }: Call): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const url = new URL(path, this.server);
-      const headers = { ...this.options.headers, accept: "application/json", "content-type": "application/json" };
-      const call = request(url, { ...this.options, method, headers, signal });
+      const headers = { ...this.headers, accept: "application/json", "content-type": "application/json" };
+      const call = request(url, { agent: this.agent, method, headers, signal });
       const takeBack = this.clock.after(patience, () =>
         call.destroy(
           new KubernetesError(`${url.host} did not answer within ${patience / 1000} s`, { code: "ETIMEDOUT" }),

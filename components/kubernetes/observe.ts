@@ -1,6 +1,7 @@
 // What the gates on Kubernetes look at: several kinds of objects at a time, each as it is now.
 import type { Clock } from "../gates/clock.ts";
 import type { Condition } from "../gates/gateDefinition.ts";
+import { News } from "../gates/news.ts";
 import { KubernetesClient } from "./client.ts";
 import type { KubernetesObject } from "./objects.ts";
 import { type Seen, watch } from "./watch.ts";
@@ -28,7 +29,7 @@ export async function* observe<Kinds extends Record<string, KubernetesObject>>(
   signal: AbortSignal,
   clock: Clock,
 ): AsyncGenerator<Observed<Kinds>> {
-  const client = await KubernetesClient.open(kubeconfig, clock);
+  const client = new KubernetesClient(kubeconfig, clock);
   const seen = new Map<string, Seen<KubernetesObject>>();
   const items = new Map<string, readonly KubernetesObject[]>();
   const news = new News(signal);
@@ -52,31 +53,3 @@ export const apiAnswers: Condition<{ readonly unreachable: string | undefined }>
   phrase: "the Kubernetes API to answer",
   evaluate: ({ unreachable }) => (unreachable === undefined ? [] : [{ kind: "pending", reason: unreachable }]),
 };
-
-/** That there is something new; what it is, is looked up when somebody asks, so nothing is seen late or twice. */
-export class News {
-  private readonly signal: AbortSignal;
-  private fresh = false;
-  private wake: () => void = () => undefined;
-
-  constructor(signal: AbortSignal) {
-    this.signal = signal;
-    signal.addEventListener("abort", () => this.wake());
-  }
-
-  tell(): void {
-    this.fresh = true;
-    this.wake();
-  }
-
-  /** Whether there is something new; false when nobody waits any more. */
-  async next(): Promise<boolean> {
-    while (!this.fresh && !this.signal.aborted) {
-      await new Promise<void>((wake) => {
-        this.wake = wake;
-      });
-    }
-    this.fresh = false;
-    return !this.signal.aborted;
-  }
-}

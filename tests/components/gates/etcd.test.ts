@@ -35,6 +35,23 @@ describe("Etcd gate (S3.2)", () => {
     );
   });
 
+  test("one that has to wait for a learner is told of together with it", () => {
+    const waiting = changed(({ members, alarms }) => ({
+      members: members
+        .filter(({ name }) => name !== "cp-3")
+        .map((member) => ({ ...member, learner: member.name === "cp-2" })),
+      alarms,
+    })).map((view): NodeView<EtcdFacts> => {
+      const { facts, ...rest } = view;
+      return view.node.name === "cp-3" ? { ...rest, problem: "etcd is not running" } : view;
+    });
+    expect(said(waiting)).toStrictEqual([
+      "pending cp-2: is a learner still: it has not caught up with the leader",
+      "pending cp-3: is not a member: etcd is not running",
+      "pending cp-3: does not see cp-1, cp-2",
+    ]);
+  });
+
   test("a control plane that no member list has", () => {
     const without = changed(({ members, alarms }) => ({
       members: members.filter(({ name }) => name !== "cp-3"),

@@ -1,4 +1,4 @@
-import { News } from "../../../components/kubernetes/observe.ts";
+import { News } from "../../../components/gates/news.ts";
 
 /** Something to look at that shows what a test says, one after the other. */
 export class Feed<Observation> {

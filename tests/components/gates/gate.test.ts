@@ -15,7 +15,7 @@ function gate(parent: pulumi.Resource) {
     "NodesReady",
     "home-nodes-ready",
     {
-      inputs: { nodes: ["w-1"], initialized: true, labels: [] },
+      inputs: { nodes: ["w-1"], controller: "cloud", labels: [] },
       credentials: { kubeconfig: "geheim" },
       settings: { deadline: 600, stable: 5 },
       triggers: ["a"],
@@ -34,7 +34,7 @@ describe("S3.2 a gate in the graph", () => {
       additionalSecretOutputs: ["credentials"],
       inputs: {
         gate: "NodesReady",
-        inputs: { nodes: ["w-1"], initialized: true, labels: [] },
+        inputs: { nodes: ["w-1"], controller: "cloud", labels: [] },
         credentials: { secret: { kubeconfig: "geheim" } },
         settings: { deadline: 600, stable: 5 },
         triggers: ["a"],

@@ -3,13 +3,13 @@ import { gitOpsReady } from "../../../components/gates/gitOpsReady.ts";
 import { credentials, look, recorded, verdicts } from "./kubernetesLooks.ts";
 
 type Look = Parameters<typeof gitOpsReady.evidence>[0];
-type Flux = Pick<Look, "sources" | "kustomizations">;
+type Flux = Pick<Look, "sources" | "kustomizations"> & Partial<Pick<Look, "sealedSecrets">>;
 const recordings = () =>
   recorded<Record<"healthy" | "childCannotBeBuilt" | "rootCannotBeBuilt" | "noBranch", Flux>>("flux");
 /** Long after the source was last fetched. */
 const late = 60;
 const seen = (flux: Flux, watched = late): Look =>
-  look({ daemonSets: [], deployments: [], pods: [], events: [], ...flux, watched }) as Look;
+  look({ daemonSets: [], deployments: [], pods: [], events: [], sealedSecrets: [], ...flux, watched });
 const judge = (one: Look, own: { controllers?: string[]; revision?: string } = {}) =>
   verdicts(
     gitOpsReady.conditions({
@@ -89,6 +89,82 @@ describe("S3.2 the gate GitOpsReady", () => {
         code: "SLU-K115",
       },
     ]);
+  });
+
+  test.each([
+    [
+      "failed",
+      "ArtifactFailed",
+      "kustomization path not found: stat /tmp/kustomization-1/clusters/x: no such file or directory",
+    ],
+    ["pending", "ArtifactFailed", "failed to download archive: connection refused"],
+    [
+      "failed",
+      "ReconciliationFailed",
+      'Service/a/b dry-run failed (Invalid): Service "b" is invalid: spec.ports: Required value',
+    ],
+    [
+      "pending",
+      "ReconciliationFailed",
+      'Thing/a/b dry-run failed: no matches for kind "Thing" in version "example/v1"',
+    ],
+    [
+      "pending",
+      "HealthCheckFailed",
+      "health check failed after 2m0s: timeout waiting for: [Deployment/a/b status: 'InProgress']",
+    ],
+  ])("tells what cannot pass without another commit from what can: %s at %s: %s", (kind, reason, message) => {
+    const { sources, kustomizations } = recordings().rootCannotBeBuilt;
+    const said = kustomizations.map((one) => ({
+      ...one,
+      status: {
+        ...one.status,
+        conditions:
+          one.status?.conditions?.map((condition) => ({ ...condition, reason, message: `${message}\n` })) ?? [],
+      },
+    }));
+    const shown = message.replace("/tmp/kustomization-1/", "");
+    expect(judge(seen({ sources, kustomizations: said }))).toMatchObject([{ kind, reason: `${reason}: ${shown}` }]);
+  });
+
+  test("says of the root only that which it has to say itself", () => {
+    const { sources, kustomizations } = recordings().childCannotBeBuilt;
+    const where = (status: string) =>
+      judge(
+        seen({
+          sources,
+          kustomizations: kustomizations.map((one) => {
+            if (one.metadata.name !== "flux-system") return one;
+            const conditions = one.status?.conditions?.map((condition) => ({ ...condition, status })) ?? [];
+            return { ...one, status: { ...one.status, conditions } };
+          }),
+        }),
+      ).map((verdict) => verdict.kind !== "ok" && verdict.where);
+    expect(where("Unknown")).toEqual(["Kustomization apps"]);
+    expect(where("False")).toEqual(["Kustomization apps", "Kustomization flux-system"]);
+  });
+
+  describe("where a sealed secret of the repository cannot be opened", () => {
+    const sealed = (message: string, observedGeneration = 1, name = "kustomize.toolkit.fluxcd.io/name") => ({
+      metadata: { name: "greeting", namespace: "hello", generation: 1, labels: { [name]: "secrets" } },
+      status: { observedGeneration, conditions: [{ type: "Synced", status: "False", message }] },
+    });
+    const held = (sealedSecret: ReturnType<typeof sealed>, watched = late) =>
+      judge(seen({ ...recordings().healthy, sealedSecrets: [sealedSecret] }, watched));
+    const said = { where: "SealedSecret hello/greeting", reason: "no key could decrypt secret", code: "SLU-K118" };
+
+    test("fails in its controller's words, and names it", () => {
+      expect(held(sealed("no key could decrypt secret"))).toEqual([{ kind: "failed", ...said }]);
+    });
+
+    test("waits for as long as a commit that mends it may take to be fetched", () => {
+      expect(held(sealed("no key could decrypt secret"), 1)).toEqual([{ kind: "pending", ...said }]);
+    });
+
+    test("does not mind what was said of an earlier one, or of one that is not from the repository", () => {
+      expect(held(sealed("no key could decrypt secret", 0))).toEqual([]);
+      expect(held(sealed("no key could decrypt secret", 1, "other"))).toEqual([]);
+    });
   });
 
   test("waits for as long as a commit that mends it may take to be fetched", () => {

@@ -1,13 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
 import { nodesReady } from "../../../components/gates/nodesReady.ts";
+import type { Workloads } from "../../../components/gates/workloads.ts";
 import type { KubernetesNode } from "../../../components/kubernetes/objects.ts";
-import { credentials, look, nodes, recordedNodes, verdicts } from "./kubernetesLooks.ts";
+import { credentials, look, nodes, podsOnW1, recordedNodes, verdicts } from "./kubernetesLooks.ts";
 
 const labels = ["instance.hetzner.cloud/provided-by"];
+const none: Workloads = { daemonSets: [], deployments: [], pods: [], events: [] };
+const withController = { controller: "cloud-controller", labels };
+const withoutController = { labels: [] };
 const judge = (
   seen: readonly KubernetesNode[],
-  own: { initialized?: boolean; nodes?: string[]; labels?: string[] } = {},
-) => verdicts(nodesReady.conditions({ credentials, nodes, initialized: true, labels, ...own }), look({ nodes: seen }));
+  own: { controller?: string; nodes?: string[]; labels: string[] } = withController,
+  workloads = none,
+) => verdicts(nodesReady.conditions({ credentials, nodes, ...own }), look({ nodes: seen, ...workloads }));
 const changed = (change: (node: KubernetesNode) => KubernetesNode) =>
   recordedNodes().healthy.map((node) => (node.metadata.name === "w-1" ? change(node) : node));
 
@@ -15,7 +20,7 @@ describe("S3.2 the gate NodesReady", () => {
   test("opens on a healthy cluster, and says which kubelets it saw", () => {
     const { healthy } = recordedNodes();
     expect(judge(healthy)).toEqual([]);
-    expect(nodesReady.evidence(look({ nodes: healthy }))).toEqual({
+    expect(nodesReady.evidence(look({ nodes: healthy, ...none }))).toEqual({
       kubelets: { "cp-1": "v1.36.2", "w-1": "v1.36.2", "w-2": "v1.36.2" },
     });
   });
@@ -64,24 +69,39 @@ describe("S3.2 the gate NodesReady", () => {
     expect(said([])).toMatchObject([{ where: "w-1", reason: "its kubelet says nothing" }]);
   });
 
+  const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }];
+  const untaken = () => changed((node) => ({ ...node, spec: { taints }, metadata: { ...node.metadata, labels: {} } }));
+
   test("waits for the cloud's controller only where there is one", () => {
-    const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }];
-    const waiting = changed((node) => ({ ...node, spec: { taints }, metadata: { ...node.metadata, labels: {} } }));
-    expect(judge(waiting, { initialized: false, labels: [] })).toEqual([]);
-    expect(judge(waiting)).toEqual([
-      {
-        kind: "pending",
-        where: "w-1",
-        reason: "has the taint node.cloudprovider.kubernetes.io/uninitialized:NoSchedule",
-      },
-      { kind: "pending", where: "w-1", reason: "lacks instance.hetzner.cloud/provided-by" },
+    expect(judge(untaken(), withoutController)).toEqual([]);
+    const code = "SLU-K116";
+    const isMissing = { kind: "pending", where: "Deployment cloud-controller", reason: "is not there", code };
+    const reason = "has the taint node.cloudprovider.kubernetes.io/uninitialized:NoSchedule";
+    expect(judge(untaken())).toEqual([
+      isMissing,
+      { kind: "pending", where: "w-1", reason, code },
+      isMissing,
+      { kind: "pending", where: "w-1", reason: "lacks instance.hetzner.cloud/provided-by", code },
     ]);
+  });
+
+  test("says first why the cloud's controller takes no node in, where it does not run", () => {
+    const { pod, events } = podsOnW1().crash;
+    const deployment = {
+      metadata: { name: "cloud-controller", generation: 1 },
+      spec: { selector: { matchLabels: {} }, template: { spec: { containers: [] } } },
+      status: { observedGeneration: 1 },
+    };
+    const [why] = judge(untaken(), withController, { ...none, deployments: [deployment], pods: [pod], events });
+    expect(why).toMatchObject({ where: "w-1", reason: expect.stringContaining("CrashLoopBackOff"), code: "SLU-K116" });
+    // Whether it runs is no question where it has done its work.
+    expect(judge(recordedNodes().healthy)).toEqual([]);
   });
 
   test("waits for the API while it does not answer", () => {
     const unreachable = "10.0.0.20:6443 refuses the connection";
-    const seen = { nodes: recordedNodes().healthy, unreachable };
-    const [apiAnswers] = nodesReady.conditions({ credentials, nodes, initialized: true, labels });
+    const seen = { nodes: recordedNodes().healthy, ...none, unreachable };
+    const [apiAnswers] = nodesReady.conditions({ credentials, nodes, ...withController });
     expect(apiAnswers?.evaluate(seen)).toEqual([{ kind: "pending", reason: unreachable }]);
   });
 });

@@ -37,14 +37,14 @@ describe("S3.2 why a pod is not ready, as recorded", () => {
   test("it crashes: with its exit code and how often", () => {
     const { pod, events } = podsOnW1().crash;
     expect(why(pod, events)).toMatch(
-      /^pod cilium-\w+: container cilium-agent: CrashLoopBackOff: back-off .*, it ended with 1 \(Error: the process exited with code 1\), restarts: 2; last events: BackOff: /,
+      /^pod cilium-\w+: container cilium-agent: CrashLoopBackOff, it ended with 1 \(Error: the process exited with code 1\), restarts: 2$/,
     );
   });
 
   test("its image cannot be had: by name", () => {
     const { pod, events } = podsOnW1().image;
     expect(why(pod, events)).toMatch(
-      /^pod cilium-\w+: container cilium-agent: ImagePullBackOff: .*cilium:v1\.18\.8: not found; last events: Failed: Error: ErrImagePull; Failed: Error: ImagePullBackOff$/,
+      /^pod cilium-\w+: container cilium-agent: ImagePullBackOff: .*cilium:v1\.18\.8: not found; last events: Failed: Failed to pull image [^;]*$/,
     );
   });
 

@@ -59,7 +59,7 @@ describe("Preflight gate (S1.1)", () => {
   test("another machine than the one meant", () => {
     expect(said(machines({ mac: "96:00:00:00:00:01", uuid: "11111111-2222-3333-4444-555555555555" }))).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^failed SLU-T302 cp-1: no NIC has the MAC 96:00:00:00:00:01; there are 96:00:/),
+        expect.stringMatching(/^failed SLU-T302 cp-1: no NIC has the MAC address 96:00:00:00:00:01; there are 96:00:/),
         expect.stringMatching(/^failed SLU-T302 w-1: its machine UUID is .*, not 11111111-/),
       ]),
     );

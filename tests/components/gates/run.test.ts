@@ -77,6 +77,14 @@ describe("U3 a refresh", () => {
     expect(again.drift).toEqual([]);
   });
 
+  test("takes what could not be looked at in time for unknown, and not for another state of things", async () => {
+    const outs = await opened();
+    const many = { ...outs, inputs: { answers: 1000 } };
+    const { props } = await read("KubernetesApi", many);
+    expect(props.drift).toEqual([]);
+    expect(engine.told.at(-1)).toMatch(/^urn:of:the:gate: could not be looked at in 8 s: .*\d+ good answers so far$/);
+  });
+
   test("never fails, not even on a gate that this version does not know", async () => {
     const outs = await opened();
     const odd = [

@@ -56,7 +56,7 @@ describe("the objects of the trial", () => {
   beforeEach(async () => {
     api = new ApiServer();
     await api.start();
-    objects = new VolumeProbeObjects(await KubernetesClient.open(api.kubeconfig(), systemClock), probe);
+    objects = new VolumeProbeObjects(new KubernetesClient(api.kubeconfig(), systemClock), probe);
   });
   afterEach(() => api.stop());
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import type { Condition, Verdict } from "../../../components/gates/gateDefinition.ts";
+import type { Condition, GateSettings, Verdict } from "../../../components/gates/gateDefinition.ts";
 import { type WaitEnd, waitFor } from "../../../components/gates/waitLoop.ts";
 import { Feed } from "./feed.ts";
 import { SteppedClock, settled } from "./steppedClock.ts";
 
 /** What each node is said to be: ready, what keeps it, or that it never will be. */
-type Nodes = Readonly<Record<string, "ready" | "slow" | "broken">>;
+type Nodes = Readonly<Record<string, "ready" | "slow" | "broken" | "unseen">>;
 
 const ready: Condition<Nodes> = {
   phrase: "every node to be ready",
@@ -17,7 +17,7 @@ const ready: Condition<Nodes> = {
         ([where, reason]): Verdict =>
           reason === "broken"
             ? { kind: "failed", where, reason, code: "SLU-K105" }
-            : { kind: "pending", where, reason },
+            : { kind: "pending", where, reason, ...(reason === "unseen" && { unseen: true }) },
       ),
 };
 const known: Condition<Nodes> = {
@@ -33,17 +33,25 @@ class Waiting {
   readonly end: Promise<WaitEnd<Nodes>>;
   ended: WaitEnd<Nodes> | undefined;
 
-  constructor(settings: { readonly deadline: number; readonly stable: number }) {
+  private readonly interruption = new AbortController();
+
+  constructor(settings: GateSettings) {
     this.end = waitFor({
       conditions: [known, ready],
       settings,
       clock: this.clock,
+      interrupted: this.interruption.signal,
       observe: (signal) => this.feed.observe(signal),
       onProgress: (text) => this.told.push(text),
     });
     void this.end.then((end) => {
       this.ended = end;
     });
+  }
+
+  async interrupt(): Promise<void> {
+    this.interruption.abort();
+    await settled();
   }
 
   async say(nodes: Nodes): Promise<void> {
@@ -53,10 +61,34 @@ class Waiting {
 }
 
 describe("S3.2 a wait", () => {
+  test("that has little patience takes what does not hold for so, but not what nobody could look at", async () => {
+    const wait = new Waiting({ deadline: 60, stable: 0, patience: 2 });
+    await wait.say({ a: "unseen", b: "slow" });
+    await wait.clock.advance(10_000);
+    expect(wait.ended).toBeUndefined();
+    await wait.say({ a: "ready", b: "slow" });
+    await wait.clock.advance(1_999);
+    expect(wait.ended).toBeUndefined();
+    await wait.clock.advance(1);
+    expect(wait.ended).toMatchObject({ kind: "timeout", unmet: [{ verdict: { where: "b" } }], seconds: 12 });
+  });
+
+  test("ends at once when nobody wants to wait any more, and says what it waited for", async () => {
+    const wait = new Waiting({ deadline: 60, stable: 5 });
+    await wait.say({ a: "slow" });
+    await wait.clock.advance(3_000);
+    await wait.interrupt();
+    expect(wait.ended).toEqual({
+      kind: "interrupted",
+      unmet: [{ phrase: ready.phrase, verdict: { kind: "pending", where: "a", reason: "slow" }, seconds: 3 }],
+      seconds: 3,
+    });
+  });
+
   test("opens at once where no stable window is asked for", async () => {
     const wait = new Waiting({ deadline: 60, stable: 0 });
     await wait.say({ a: "ready" });
-    expect(wait.ended).toEqual({ kind: "opened", observation: { a: "ready" }, seconds: 0 });
+    expect(wait.ended).toEqual({ kind: "opened", observation: { a: "ready" }, seconds: 0, held: 0 });
   });
 
   test("opens when everything has held for the stable window, without another look", async () => {
@@ -66,7 +98,7 @@ describe("S3.2 a wait", () => {
     await wait.clock.advance(4_999);
     expect(wait.ended).toBeUndefined();
     await wait.clock.advance(1);
-    expect(wait.ended).toMatchObject({ kind: "opened", seconds: 8 });
+    expect(wait.ended).toMatchObject({ kind: "opened", seconds: 8, held: 3 });
   });
 
   test("begins the window anew after each break", async () => {
@@ -78,7 +110,7 @@ describe("S3.2 a wait", () => {
     await wait.clock.advance(4_000);
     expect(wait.ended).toBeUndefined();
     await wait.clock.advance(1_000);
-    expect(wait.ended).toMatchObject({ kind: "opened", seconds: 9 });
+    expect(wait.ended).toMatchObject({ kind: "opened", seconds: 9, held: 4 });
   });
 
   test("ends at once at what cannot pass, also of a condition further down, and names it first", async () => {

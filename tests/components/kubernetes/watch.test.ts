@@ -51,7 +51,7 @@ class Reports {
 }
 
 async function start(): Promise<Reports> {
-  return new Reports(await KubernetesClient.open(api.kubeconfig(), systemClock));
+  return new Reports(new KubernetesClient(api.kubeconfig(), systemClock));
 }
 
 /** Resolves when the server has been asked for so many watches. */
@@ -130,7 +130,7 @@ describe("a watch", () => {
   test("S1.7 does not wait for an answer for longer than three seconds", async () => {
     const clock = new SteppedClock();
     api.answer = () => undefined;
-    const reports = new Reports(await KubernetesClient.open(api.kubeconfig(), clock), clock);
+    const reports = new Reports(new KubernetesClient(api.kubeconfig(), clock), clock);
     while (api.asked.length === 0) await clock.advance(0);
     await clock.advance(3_000);
     expect(await reports.next()).toMatch(/^127\.0\.0\.1:\d+ did not answer within 3 s$/);
@@ -138,7 +138,7 @@ describe("a watch", () => {
 
   test("does not believe a silent connection for longer than twelve seconds", async () => {
     const clock = new SteppedClock();
-    void new Reports(await KubernetesClient.open(api.kubeconfig(), clock), clock);
+    void new Reports(new KubernetesClient(api.kubeconfig(), clock), clock);
     while (api.asked.length < 2 || clock.pending !== 1) await clock.advance(0);
     await clock.advance(12_000);
     while (api.asked.length < 3) await clock.advance(100);
