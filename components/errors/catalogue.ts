@@ -56,7 +56,7 @@ export const catalogue = {
     cause:
       "It answers, but not with our PKI: another cluster's node has this address, or our secrets are not the ones it got.",
     remedy:
-      "Check the address. If it is to join this cluster, reset it first (talosctl reset): it is never overwritten.",
+      "Check the address. If our secrets were made anew, bring back the state that has the old ones. If the node is to join this cluster, reset it (talosctl reset, with its own talosconfig) or make the machine anew: it is never overwritten.",
   },
   "SLU-T110": {
     title: "The call is not known to the node",
@@ -219,6 +219,12 @@ export const catalogue = {
     title: "A pod cannot become ready",
     cause: "Its image cannot be had, it crashes, or no node takes it; the reason is in the message.",
     remedy: "Mend what the reason names.",
+  },
+  "SLU-K118": {
+    title: "A sealed secret cannot be opened",
+    cause: "It was sealed for another key than the one that this environment has.",
+    remedy:
+      "Seal it anew for sealedSecretsCertificate (kubeseal --cert) and commit it, or bring the key back that it was sealed for.",
   },
   "SLU-K201": {
     title: "A platform part was not installed",

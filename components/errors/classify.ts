@@ -94,12 +94,20 @@ function isWorker(words: string): boolean {
   return /control ?plane node|etcd is not configured/i.test(words);
 }
 
+/** What sockets and name servers say. Any other text code is a fault of a program, or of what it was given, and stays. */
+const networkCodes = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EADDRNOTAVAIL"],
+  ...["EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN", "ENOTFOUND", "EAI_AGAIN"],
+]);
+
 function read(error: unknown): { readonly code: unknown; readonly words: string } {
   const { name, message, code, details } = (error ?? {}) as Partial<Record<string, unknown>>;
   const words = String(details || message || error);
   // What a signal ends a call with; its `code` is of another kind.
   if (name === "TimeoutError") return { code: status.DEADLINE_EXCEEDED, words };
   if (name === "AbortError") return { code: status.CANCELLED, words };
-  // An error of a socket: it never came to a call.
-  return typeof code === "string" ? { code: status.UNAVAILABLE, words: `${code}: ${words}` } : { code, words };
+  if (error instanceof DOMException) return { code: undefined, words };
+  if (typeof code !== "string") return { code, words };
+  const isTls = foreignCertificate.test(words) || unwantedClient.test(words);
+  return { code: networkCodes.has(code) || isTls ? status.UNAVAILABLE : undefined, words: `${code}: ${words}` };
 }

@@ -9,7 +9,7 @@ export function failureMessage(details: FailureDetails): string {
     ["where", where],
     ["wanted", what],
     ["seen", seen],
-    ["for", forSeconds === undefined ? undefined : duration(forSeconds)],
+    ["for", forSeconds === undefined || forSeconds < 0.5 ? undefined : duration(forSeconds)],
     ["cause", entry.cause],
     ["remedy", remedy ?? entry.remedy],
   ];
@@ -19,11 +19,12 @@ export function failureMessage(details: FailureDetails): string {
   return [`${code} ${entry.title}`, ...known].join("\n");
 }
 
-/** Words of others may have lines: these stay under each other. */
+/** Words of others may have lines: these stay under each other, indented alike everywhere. */
 function block(text: string): string {
   return text
     .trimEnd()
     .split(/\r?\n/)
+    .map((line) => line.replace(/^\t+/, (tabs) => "  ".repeat(tabs.length)))
     .join(`\n${" ".repeat(10)}`);
 }
 

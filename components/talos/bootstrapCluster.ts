@@ -1,12 +1,10 @@
 // What the engine asks of a Bootstrap. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, pause } from "../gates/clock.ts";
-import { resources } from "./client/resources.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
-import { follow } from "./followNode.ts";
+import { etcdIsHealthy } from "./etcdVoices.ts";
 import { type NodeClient, using, type World } from "./nodeAccess.ts";
 import { asFailure, endMessage, NodeFailure } from "./nodeFailure.ts";
-import { isEtcdHealthy } from "./nodeResources.ts";
 import { inEngine, type Surroundings } from "./surroundings.ts";
 
 export interface ControlPlane {
@@ -184,13 +182,7 @@ class Run {
 
   private async running(node: ControlPlane): Promise<undefined> {
     this.where = node.node;
-    this.world.report(`waits for etcd on ${node.node} to be healthy`);
-    await follow(this.world, {
-      open: () => this.open(node),
-      of: resources.services,
-      until: this.until,
-      judge: (specs) => isEtcdHealthy(specs.get("etcd")) || undefined,
-    });
+    await etcdIsHealthy(node.node, { open: () => this.open(node), until: this.until }, this.world);
   }
 
   private open({ endpoint }: ControlPlane): NodeClient {

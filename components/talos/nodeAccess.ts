@@ -6,6 +6,7 @@ import { TalosClient, type TalosCredentials } from "./client/talosClient.ts";
 export type NodeClient = Pick<
   TalosClient,
   | "applyConfiguration"
+  | "bootId"
   | "bootstrap"
   | "close"
   | "etcdMembers"

@@ -1,8 +1,10 @@
 // What is read of a node's resources, by the names that Talos gives them.
 import type { MachineIdentity } from "../machines/machine.ts";
+import type { CallOptions } from "./client/connection.ts";
 import { resources } from "./client/resources.ts";
-import type { CallOptions, ResourceType } from "./client/talosClient.ts";
+import type { ResourceType } from "./client/talosClient.ts";
 import { type Disk, describeDisk } from "./installDisk.ts";
+import { identityFaults, readTraits } from "./machineTraits.ts";
 import type { NodeClient } from "./nodeAccess.ts";
 
 /** Sensitive: only shown to who is admin on a node that has its config. */
@@ -32,8 +34,13 @@ export async function lookAt(client: NodeClient, options?: CallOptions): Promise
   return {
     version: version.replace(/^v/, ""),
     schematic: text(field(schematic, "version")),
-    stage: text(field(status?.spec, "stage")),
+    stage: stageOf(status?.spec),
   };
+}
+
+/** Of a machine's status; nothing where it has none yet. */
+export function stageOf(spec: unknown): string {
+  return text(field(spec, "stage"));
 }
 
 /** The config that runs, as it was sent. */
@@ -60,28 +67,15 @@ export function isEtcdHealthy(spec: unknown): boolean {
   return field(spec, "running") === true && field(spec, "healthy") === true;
 }
 
-/** In words where the machine is not the one meant; what is not known of it is not compared. */
+/** In words where the machine is not the one meant. */
 export async function identityFault(
   client: NodeClient,
-  { mac, uuid }: MachineIdentity,
+  identity: MachineIdentity,
   options?: CallOptions,
 ): Promise<string | undefined> {
-  if (mac !== undefined) {
-    const macs = (await client.list(resources.links, options)).flatMap(({ spec }) =>
-      ["hardwareAddr", "permanentAddr"].map((key) => text(field(spec, key)).toLowerCase()),
-    );
-    if (!macs.includes(mac.toLowerCase())) {
-      const there = [...new Set(macs)].filter((address) => address !== "" && !address.startsWith("00:00:00:00"));
-      return `no NIC has the MAC address ${mac}; there are ${there.join(", ") || "none"}`;
-    }
-  }
-  if (uuid !== undefined) {
-    const seen = text(
-      field((await client.get(resources.systemInformation, "systeminformation", options))?.spec, "uuid"),
-    ).toLowerCase();
-    if (seen !== uuid.toLowerCase()) return `its machine UUID is ${seen || "not known"}, not ${uuid}`;
-  }
-  return undefined;
+  if (identity.mac === undefined && identity.uuid === undefined) return undefined;
+  const faults = identityFaults(identity, await readTraits(client, options));
+  return faults.length === 0 ? undefined : faults.join("; ");
 }
 
 function field(spec: unknown, key: string): unknown {

@@ -1,5 +1,7 @@
 import { systemClock } from "../gates/clock.ts";
+import { unlessInterrupted } from "../gates/interruption.ts";
 import { engineRow, Progress } from "../gates/progress.ts";
+import { traced } from "../trace/trace.ts";
 import { engineLog } from "./engineLog.ts";
 import { realAccess, type World } from "./nodeAccess.ts";
 
@@ -16,16 +18,23 @@ export async function inEngine<T>(
 ): Promise<T> {
   const engine = engineRow(row);
   const progress = new Progress(engine.send, systemClock);
+  let doing = "has not begun";
   try {
-    const result = await work({
+    const world: Surroundings = {
       access: realAccess,
       clock: systemClock,
       chance: Math.random,
-      report: (text) => progress.show(text),
+      report(text) {
+        doing = text;
+        progress.show(text);
+      },
       note: (text, severity) => engineLog(row, text, severity),
-    });
+    };
+    const inThisWorld = () => unlessInterrupted(work(world), () => doing);
+    if (outcome === undefined) return await inThisWorld();
+    const result = await traced(row, systemClock, inThisWorld);
     progress.end();
-    if (outcome !== undefined) await engine.send(outcome(result));
+    await engine.send(outcome(result));
     return result;
   } finally {
     progress.end();

@@ -1,15 +1,9 @@
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import { status } from "@grpc/grpc-js";
+import { codeOf } from "./connection.ts";
 import { resources } from "./resources.ts";
-import {
-  codeOf,
-  decodePem,
-  standardKey,
-  TalosClient,
-  type TalosCredentials,
-  type TalosResource,
-} from "./talosClient.ts";
+import { decodePem, standardKey, TalosClient, type TalosCredentials, type TalosResource } from "./talosClient.ts";
 
 /** What a node is to us, by one probe (S0.2). */
 export type NodeState =

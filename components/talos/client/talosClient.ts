@@ -1,33 +1,13 @@
-import { isIPv6 } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import { fileURLToPath } from "node:url";
-import {
-  type ChannelCredentials,
-  type ClientReadableStream,
-  Client as Connection,
-  credentials as channel,
-  loadPackageDefinition,
-  Metadata,
-  type MethodDefinition,
-  type ServiceClientConstructor,
-  type ServiceDefinition,
-  type ServiceError,
-  status,
-} from "@grpc/grpc-js";
-import { loadSync } from "@grpc/proto-loader";
+import { type ChannelCredentials, credentials as channel, status } from "@grpc/grpc-js";
 import { parse } from "yaml";
+import { type CallOptions, codeOf, defaultDeadline, NodeConnection, type Raw } from "./connection.ts";
 
 /** PEM in base64, as the provider's clientConfiguration hands them out. */
 export interface TalosCredentials {
   readonly ca: string;
   readonly crt: string;
   readonly key: string;
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-  /** Seconds for the whole call; a watch has none unless given. */
-  readonly deadline?: number;
 }
 
 export type ApplyMode = "REBOOT" | "AUTO" | "NO_REBOOT" | "STAGED" | "TRY";
@@ -85,41 +65,17 @@ export interface ResourceType {
   readonly type: string;
 }
 
-interface Raw {
-  // What proto-loader makes of a message; every field has a value.
-  // biome-ignore lint/suspicious/noExplicitAny: decoded by our own .proto files, whose fields are named right here
-  readonly [field: string]: any;
-}
+/** Where a running kernel tells which of the machine's boots it is. */
+const bootIdFile = "/proc/sys/kernel/random/boot_id";
 
-const port = 50000;
-const defaultDeadline = 10;
-
-const loaded = loadPackageDefinition(
-  loadSync(
-    ["talos.proto", "cosi.proto"].map((file) => fileURLToPath(new URL(file, import.meta.url))),
-    { longs: String, enums: String, defaults: true },
-  ),
-) as unknown as {
-  readonly machine: { readonly MachineService: ServiceClientConstructor };
-  readonly cosi: { readonly resource: { readonly State: ServiceClientConstructor } };
-};
-const machineService = loaded.machine.MachineService.service;
-const stateService = loaded.cosi.resource.State.service;
-
-/**
- * The Talos API of one node. Connects with the first call. After an error that may lie in the connection the next call makes a fresh one, so that
- * no call waits for the back-off of a connection that died before it.
- */
+/** The Talos API of one node. Connects with the first call. */
 export class TalosClient {
   readonly endpoint: string;
-  readonly #credentials: ChannelCredentials;
-  readonly #metadata = new Metadata();
-  #connection: Connection | undefined;
+  readonly #connection: NodeConnection;
 
   private constructor(endpoint: string, credentials: ChannelCredentials, node?: string) {
     this.endpoint = endpoint;
-    this.#credentials = credentials;
-    if (node !== undefined) this.#metadata.set("node", node);
+    this.#connection = new NodeConnection(endpoint, credentials, node);
   }
 
   /** For a node in maintenance: its certificate is its own, and it asks for none. */
@@ -136,7 +92,7 @@ export class TalosClient {
   }
 
   async version(options?: CallOptions): Promise<TalosVersion> {
-    const { version, platform } = first(await this.#call(machineService, "Version", {}, options));
+    const { version, platform } = first(await this.#connection.call("machine", "Version", {}, options));
     return { version: version?.tag ?? "", arch: version?.arch ?? "", platform: platform?.name ?? "" };
   }
 
@@ -147,20 +103,30 @@ export class TalosClient {
   ): Promise<Applied> {
     const { config, mode, dryRun = false } = request;
     const sent = { data: Buffer.from(config), mode, dryRun };
-    const applied = first(await this.#call(machineService, "ApplyConfiguration", sent, options));
+    const applied = first(await this.#connection.call("machine", "ApplyConfiguration", sent, options));
     return { mode: applied.mode, details: applied.modeDetails, warnings: applied.warnings };
   }
 
   async bootstrap(options?: CallOptions): Promise<void> {
-    await this.#call(machineService, "Bootstrap", {}, options);
+    await this.#connection.call("machine", "Bootstrap", {}, options);
   }
 
   async reboot(options?: CallOptions): Promise<void> {
-    await this.#call(machineService, "Reboot", {}, options);
+    await this.#connection.call("machine", "Reboot", {}, options);
+  }
+
+  /** Another one after each boot. */
+  async bootId(options: CallOptions = {}): Promise<string> {
+    const parts: Buffer[] = [];
+    const bounded = { ...options, deadline: options.deadline ?? defaultDeadline };
+    for await (const { bytes } of this.#connection.stream("machine", "Read", { path: bootIdFile }, bounded)) {
+      parts.push(bytes);
+    }
+    return Buffer.concat(parts).toString().trim();
   }
 
   async services(options?: CallOptions): Promise<readonly TalosService[]> {
-    const { services } = first(await this.#call(machineService, "ServiceList", {}, options));
+    const { services } = first(await this.#connection.call("machine", "ServiceList", {}, options));
     return services.map(({ id, state, events, health }: Raw) => ({
       id,
       state,
@@ -171,7 +137,7 @@ export class TalosClient {
 
   /** As this node sees them, without asking another one. */
   async etcdMembers(options?: CallOptions): Promise<readonly EtcdMember[]> {
-    const { members } = first(await this.#call(machineService, "EtcdMemberList", { queryLocal: true }, options));
+    const { members } = first(await this.#connection.call("machine", "EtcdMemberList", { queryLocal: true }, options));
     return members.map(({ id, hostname, peerUrls, isLearner }: Raw) => ({
       id: BigInt(id).toString(16),
       name: hostname,
@@ -181,14 +147,14 @@ export class TalosClient {
   }
 
   async etcdAlarms(options?: CallOptions): Promise<readonly EtcdAlarm[]> {
-    const { memberAlarms } = first(await this.#call(machineService, "EtcdAlarmList", {}, options));
+    const { memberAlarms } = first(await this.#connection.call("machine", "EtcdAlarmList", {}, options));
     return memberAlarms.map(({ memberId, alarm }: Raw) => ({ memberId: BigInt(memberId).toString(16), alarm }));
   }
 
   /** Nothing where there is no such resource. */
   async get(of: ResourceType, id: string, options?: CallOptions): Promise<TalosResource | undefined> {
     try {
-      return resource((await this.#call(stateService, "Get", { ...of, id }, options)).resource);
+      return resource((await this.#connection.call("state", "Get", { ...of, id }, options)).resource);
     } catch (error) {
       if (codeOf(error) === status.NOT_FOUND) return undefined;
       throw error;
@@ -198,14 +164,15 @@ export class TalosClient {
   async list(of: ResourceType, options: CallOptions = {}): Promise<readonly TalosResource[]> {
     const found: TalosResource[] = [];
     const bounded = { ...options, deadline: options.deadline ?? defaultDeadline };
-    for await (const answer of this.#stream("List", of, bounded)) found.push(resource(answer.resource));
+    for await (const answer of this.#connection.stream("state", "List", of, bounded))
+      found.push(resource(answer.resource));
     return found;
   }
 
   /** What is there, then every change, until the signal; ends with an error when the connection does. */
   async *watch(of: ResourceType, options: CallOptions = {}): AsyncGenerator<ResourceEvent> {
     const request = { ...of, options: { bootstrapContents: true }, apiVersion: 1 };
-    for await (const { event: events } of this.#stream("Watch", request, options)) {
+    for await (const { event: events } of this.#connection.stream("state", "Watch", request, options)) {
       for (const event of events) {
         const told = resourceEvent(event);
         if (told !== undefined) yield told;
@@ -214,96 +181,8 @@ export class TalosClient {
   }
 
   close(): void {
-    this.#connection?.close();
-    this.#connection = undefined;
+    this.#connection.close();
   }
-
-  #connect(): Connection {
-    this.#connection ??= new Connection(
-      isIPv6(this.endpoint) ? `[${this.endpoint}]:${port}` : `${this.endpoint}:${port}`,
-      this.#credentials,
-      {
-        // A connection of its own: a shared one would bring another client's back-off along.
-        "grpc.use_local_subchannel_pool": 1,
-        "grpc.enable_retries": 0,
-        // An address is no server name (RFC 6066), and Node warns of it; the certificate is checked against the endpoint above.
-        "grpc.ssl_target_name_override": "talos",
-        "grpc.max_receive_message_length": 32 * 1024 * 1024,
-      },
-    );
-    return this.#connection;
-  }
-
-  #call(service: ServiceDefinition, name: string, request: object, options: CallOptions = {}): Promise<Raw> {
-    const { path, requestSerialize, responseDeserialize } = method(service, name);
-    const { signal, deadline = defaultDeadline } = options;
-    const connection = this.#connect();
-    return new Promise((done, fail) => {
-      if (signal?.aborted) return fail(signal.reason);
-      const call = connection.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        request,
-        this.#metadata,
-        { deadline: Date.now() + deadline * 1000 },
-        (error: ServiceError | null, answer?: object) => {
-          signal?.removeEventListener("abort", cancel);
-          if (error === null) return done(answer as Raw);
-          this.#drop(connection, error);
-          fail(signal?.aborted ? signal.reason : error);
-        },
-      );
-      const cancel = () => call.cancel();
-      signal?.addEventListener("abort", cancel, { once: true });
-    });
-  }
-
-  async *#stream(name: string, request: object, { signal, deadline }: CallOptions): AsyncGenerator<Raw> {
-    signal?.throwIfAborted();
-    const { path, requestSerialize, responseDeserialize } = method(stateService, name);
-    const connection = this.#connect();
-    const stream: ClientReadableStream<object> = connection.makeServerStreamRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      request,
-      this.#metadata,
-      deadline === undefined ? {} : { deadline: Date.now() + deadline * 1000 },
-    );
-    const cancel = () => stream.cancel();
-    signal?.addEventListener("abort", cancel, { once: true });
-    try {
-      for await (const message of stream) yield message as Raw;
-    } catch (error) {
-      this.#drop(connection, error);
-      signal?.throwIfAborted();
-      throw error;
-    } finally {
-      signal?.removeEventListener("abort", cancel);
-      stream.cancel();
-    }
-  }
-
-  #drop(connection: Connection, error: unknown): void {
-    const code = codeOf(error);
-    if (code !== status.UNAVAILABLE && code !== status.DEADLINE_EXCEEDED) return;
-    connection.close();
-    if (this.#connection === connection) this.#connection = undefined;
-  }
-}
-
-/** The gRPC code of an error, nothing for what is none. */
-export function codeOf(error: unknown): status | undefined {
-  // A DOMException has numbers of its own.
-  if (!(error instanceof Error) || error instanceof DOMException || !("code" in error)) return undefined;
-  return typeof error.code === "number" ? error.code : undefined;
-}
-
-function method(service: ServiceDefinition, name: string): MethodDefinition<object, object> {
-  const found = service[name];
-  if (found === undefined) throw new Error(`there is no method ${name} in the .proto files`);
-  return found;
 }
 
 /** One node is asked, so there is one message. */

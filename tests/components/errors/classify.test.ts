@@ -69,8 +69,28 @@ describe("Errors of the Talos API (S2.6)", () => {
     expect(seen).not.toContain("abcdef.0123456789");
   });
 
-  test("an error of a socket, and the end of a signal, are no answers", () => {
-    expect(classify(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })).code).toBe("SLU-T102");
+  test.each([
+    ["ECONNREFUSED", "connect ECONNREFUSED 198.51.100.5:50000", "SLU-T102", "passing"],
+    ["EHOSTUNREACH", "connect EHOSTUNREACH 198.51.100.5:50000", "SLU-T101", "passing"],
+    ["ETIMEDOUT", "connect ETIMEDOUT 198.51.100.5:50000", "SLU-T101", "passing"],
+    ["ECONNRESET", "read ECONNRESET", "SLU-T107", "passing"],
+    ["EPIPE", "write EPIPE", "SLU-T107", "passing"],
+    ["EAI_AGAIN", "getaddrinfo EAI_AGAIN api.example.org", "SLU-T107", "passing"],
+    ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "tlsv13 alert certificate required", "SLU-T104", "passing"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate", "SLU-T103", "permanent"],
+    ["ERR_INVALID_ARG_TYPE", 'The "path" argument must be of type string', "SLU-T108", "permanent"],
+    ["ERR_OSSL_UNSUPPORTED", "error:1E08010C:DECODER routines::unsupported", "SLU-T108", "permanent"],
+    ["ENOENT", "no such file or directory, open 'talos.proto'", "SLU-T108", "permanent"],
+    ["MODULE_NOT_FOUND", "Cannot find module", "SLU-T108", "permanent"],
+  ])("of a text code only what the network says passes: %s", (code, message, expected, kind) => {
+    expect(classify(Object.assign(new Error(message), { code }))).toStrictEqual({
+      passing: kind === "passing",
+      code: expected,
+      seen: `${code}: ${message}`,
+    });
+  });
+
+  test("the end of a signal passes", () => {
     expect(classify(new DOMException("too late", "TimeoutError"))).toMatchObject({ passing: true, code: "SLU-T106" });
     expect(classify(new DOMException("ended", "AbortError"))).toMatchObject({ passing: true, code: "SLU-T107" });
   });

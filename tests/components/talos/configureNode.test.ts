@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { configureNode, type NodeTarget } from "../../../components/talos/configureNode.ts";
 import { standardRetry } from "../../../components/talos/retry.ts";
-import { config, credentials, everythingSaid, FakeWorld, refusal, unavailable } from "./fakeNodes.ts";
+import { config, credentials, everythingSaid, type FakeNode, FakeWorld, refusal, unavailable } from "./fakeNodes.ts";
 
 const wanted = config({ sysctls: { a: "1" } });
 const rebooting = config({ env: { A: "MARKER of an environment" } });
@@ -190,24 +190,109 @@ describe("a node that is ours", () => {
     expect(node.calls).toEqual(["reboot"]);
   });
 
-  test("S1.7(6) reboots though the answer to the call is lost", async () => {
-    const world = new FakeWorld();
-    const node = world.add("w-1").runs(config());
-    node.fail("reboot", () => {
-      node.kind = "unreachable";
-      world.clock.after(3000, () => node.boot());
-      throw unavailable();
+  describe("that is told to reboot, and the answer is lost,", () => {
+    const lost: readonly (readonly [string, (node: FakeNode, world: FakeWorld) => void])[] = [
+      ["and goes down at once", (node) => node.restart()],
+      [
+        "and takes its time to go down",
+        (node, world) => {
+          node.stage = "rebooting";
+          world.clock.after(30_000, () => node.restart());
+        },
+      ],
+      [
+        "and is back already",
+        (node) => {
+          node.boots += 1;
+          node.boot();
+        },
+      ],
+      [
+        "and is away for minutes",
+        (node, world) => {
+          node.kind = "unreachable";
+          world.clock.after(150_000, () => {
+            node.boots += 1;
+            node.boot();
+          });
+        },
+      ],
+      [
+        "and comes back without its config, which is told it anew",
+        (node, world) => {
+          node.kind = "unreachable";
+          world.clock.after(4000, () => {
+            node.boots += 1;
+            node.running = undefined;
+            node.kind = "maintenance";
+          });
+        },
+      ],
+    ];
+    test.each(lost)("S1.7(6) %s, is told it once", async (_, heard) => {
+      const world = new FakeWorld();
+      const node = world.add("w-1").runs(config());
+      node.fail("reboot", () => {
+        heard(node, world);
+        throw unavailable();
+      });
+      expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ stage: "running" });
+      expect(node.calls.filter((call) => call === "reboot")).toEqual(["reboot"]);
+      expect(node.running).toBe(rebooting);
     });
-    expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ attempts: 1 });
-    expect(node.calls).toEqual(["apply STAGED", "reboot"]);
+
+    test("S1.7(6) and did not hear it, is told it again within seconds", async () => {
+      const world = new FakeWorld();
+      const node = world.add("w-1").runs(config());
+      node.fail("reboot", raise(unavailable()));
+      expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({
+        did: "rebooted",
+        attempts: 2,
+      });
+      expect(node.calls).toEqual(["apply STAGED", "reboot", "reboot"]);
+      expect(world.clock.now()).toBeLessThan(15_000);
+    });
+
+    test("S1.7(1) and was only cut off, is told it again when it is seen to be up as before, and not while it is away", async () => {
+      const world = new FakeWorld();
+      const node = world.add("w-1").runs(config());
+      const told: number[] = [];
+      node.fail(
+        "reboot",
+        () => {
+          told.push(world.clock.now());
+          node.kind = "unreachable";
+          world.clock.after(100_000, () => {
+            node.kind = "ours";
+          });
+          throw unavailable();
+        },
+        () => told.push(world.clock.now()),
+      );
+      expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ did: "rebooted" });
+      expect(told).toHaveLength(2);
+      expect(told[1]).toBeGreaterThan(103_000);
+    });
+
+    test("S1.5 and never hears it, ends with its name and what was seen", async () => {
+      const world = new FakeWorld();
+      const node = world.add("w-1").runs(config());
+      node.fail("reboot", ...Array.from({ length: 9 }, () => raise(unavailable())));
+      expect(await failure(configureNode(target("w-1", { config: rebooting }), world))).toMatch(
+        /SLU-T107[\s\S]*w-1, ours, after 6 tries[\s\S]*told to reboot \(Connection dropped\), and 3 s later is up as before/,
+      );
+    });
   });
 
-  test("S1.7(6) is asked again to reboot when it did not hear it", async () => {
+  test("S1.5 is told to reboot once when the call itself is at fault, and the fault is told", async () => {
     const world = new FakeWorld();
     const node = world.add("w-1").runs(config());
-    node.fail("reboot", raise(unavailable()));
-    expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ attempts: 2 });
-    expect(node.calls).toEqual(["apply STAGED", "reboot", "reboot"]);
+    node.fail("reboot", raise(new TypeError("x is undefined")));
+    expect(await failure(configureNode(target("w-1", { config: rebooting }), world))).toMatch(
+      /SLU-T108[\s\S]*after 1 try[\s\S]*x is undefined/,
+    );
+    expect(node.calls).toEqual(["apply STAGED", "reboot"]);
+    expect(world.clock.now()).toBe(0);
   });
 
   test("S4.2 but is of another role than meant is not written to: its address is another node's", async () => {

@@ -38,6 +38,10 @@ export class FakeNode {
   members: readonly string[] = [];
   mac = "02:00:00:00:00:01";
   uuid = "the-uuid";
+  /** Which of the machine's boots it is in. */
+  boots = 1;
+  /** While it is ours. */
+  stage = "running";
   /** What goes wrong, by the name of the call; taken from the front. */
   readonly faults = new Map<string, (() => unknown)[]>();
   readonly name: string;
@@ -64,6 +68,16 @@ export class FakeNode {
 
   changed(): void {
     for (const wake of this.watchers) wake();
+  }
+
+  /** Goes down, and comes back in another boot. */
+  restart(): void {
+    this.kind = "unreachable";
+    this.clock.after(3000, () => {
+      this.boots += 1;
+      this.stage = "running";
+      this.boot();
+    });
   }
 
   /** Comes back with what the next boot begins with. */
@@ -111,8 +125,11 @@ export class FakeNode {
       reboot: async () => {
         this.calls.push("reboot");
         await called("reboot");
-        this.kind = "unreachable";
-        this.clock.after(3000, () => this.boot());
+        this.restart();
+      },
+      bootId: async () => {
+        await called("bootId");
+        return `boot ${this.boots}`;
       },
       services: async () => {
         await called("services");
@@ -148,7 +165,7 @@ export class FakeNode {
   private list({ type }: ResourceType): readonly TalosResource[] {
     const specs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
       [machineConfigs.type]: { [mainDocument]: this.running, persistent: this.persistent },
-      [resources.machineStatus.type]: { machine: { stage: this.kind === "ours" ? "running" : "maintenance" } },
+      [resources.machineStatus.type]: { machine: { stage: this.kind === "ours" ? this.stage : "maintenance" } },
       [resources.services.type]: { etcd: { running: this.etcd.state === "Running", healthy: this.etcd.healthy } },
       [resources.links.type]: { lo: { hardwareAddr: "00:00:00:00:00:00" }, eth0: { hardwareAddr: this.mac } },
       [resources.systemInformation.type]: { systeminformation: { uuid: this.uuid } },
