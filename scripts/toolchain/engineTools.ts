@@ -62,6 +62,25 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
       },
     ],
   },
+  command: {
+    patched: [
+      {
+        module: "github.com/pulumi/pulumi-go-provider",
+        folder: "pulumi-go-provider",
+        edits: [
+          // What takes the last free place is appended instead, and stays when it has ended: a Cancel after the second call
+          // of anything panics. Later releases are mended (pulumi/pulumi-go-provider#207); this plugin does not compile
+          // with them.
+          {
+            file: "middleware/cancel/cancel.go",
+            find: /if len\(h\.tombstones\) == 0 \{(?=\n\t\th\.values = append)/.source,
+            times: 1,
+            replace: "if i == len(h.values) {",
+          },
+        ],
+      },
+    ],
+  },
 };
 
 /** In the order they are built: what shares most with the next comes first. */

@@ -20,6 +20,12 @@ export interface Toolchain {
 const ownHome = join(workFolder, "pulumi");
 
 /**
+ * How many steps the engine takes at once. What they do is wait for others, so the number of cores, which it goes by itself, says
+ * nothing: with eight lanes a refresh would look at a dead cluster of seven nodes for half a minute.
+ */
+const steps = "32";
+
+/**
  * The CLI from PATH serves where it fits, and where the engine can download its plugins it does. What cannot be had
  * that way is built. There is no setting for it: a try takes a moment where nothing is reached, and is made only
  * while something is missing.
@@ -33,6 +39,7 @@ export async function prepareToolchain(): Promise<Toolchain> {
     ...process.env,
     ...(folder === undefined ? {} : { PATH: [folder, process.env.PATH].join(delimiter) }),
     PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_PARALLEL: process.env.PULUMI_PARALLEL || steps,
   };
   const cli = onPath ? ("PATH" as const) : ("built" as const);
 

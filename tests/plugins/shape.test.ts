@@ -1,11 +1,13 @@
+import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import type { PluginSchema, ResourceSchema } from "./support/pluginSchema.ts";
-import { namedMembers, planned } from "./support/programUse.ts";
+import { usedMembers } from "./support/programUse.ts";
 import { schemaShape } from "./support/schemaShape.ts";
 import { loadProgram } from "./support/sdk.ts";
 import { sdkShape } from "./support/sdkShape.ts";
 import { differences, type Shape } from "./support/shape.ts";
 
+const sampleProgram = join(import.meta.dirname, "support", "sampleProgram.ts");
 const token = "hcloud:index/sample:Sample";
 const text = { type: "string" };
 
@@ -99,8 +101,8 @@ test("what only the plugin has is no difference", () => {
 });
 
 test("an SDK's declarations are read down to nested types, maps and what may be left out", () => {
-  const program = loadProgram([planned]);
-  const server = namedMembers(program, planned).get("hcloud:index/server:Server");
+  const program = loadProgram([sampleProgram]);
+  const server = usedMembers(program, [sampleProgram]).get("hcloud:index/server:Server");
   const { inputs, outputs } = sdkShape(program, server as never);
   expect([
     inputs.get("serverType"),

@@ -98,3 +98,5 @@ require (
 )
 
 tool github.com/pulumi/pulumi-command/provider/cmd/pulumi-resource-command
+
+replace github.com/pulumi/pulumi-go-provider => ./patched/pulumi-go-provider

@@ -1,5 +1,5 @@
-// What design.md and requirements.md say the program will take from the SDKs, beside what it takes already. Types only:
-// nothing is loaded, and a name that an SDK has not is refused by `tsc`.
+// What the design says the program will take from the SDKs, beside what it takes already: a test sees to it that nothing is here that is taken.
+// Types only: nothing is loaded, and a name that an SDK has not is refused by `tsc`.
 import type * as proxmoxve from "@muhlba91/pulumi-proxmoxve";
 import type * as command from "@pulumi/command";
 import type * as hcloud from "@pulumi/hcloud";
@@ -8,20 +8,10 @@ import type * as talos from "@pulumiverse/talos";
 
 export type Planned = [
   typeof talos.Provider,
-  // Hetzner servers from snapshots (S0), with network, firewall and load balancer (S1).
-  typeof hcloud.Provider,
-  typeof hcloud.Server,
+  // More of Hetzner than the first cluster needs (S0, S1): routes, addresses and volumes of one's own.
   typeof hcloud.ServerNetwork,
-  typeof hcloud.Network,
-  typeof hcloud.NetworkSubnet,
   typeof hcloud.NetworkRoute,
-  typeof hcloud.PlacementGroup,
-  typeof hcloud.Firewall,
   typeof hcloud.FirewallAttachment,
-  typeof hcloud.LoadBalancer,
-  typeof hcloud.LoadBalancerNetwork,
-  typeof hcloud.LoadBalancerService,
-  typeof hcloud.LoadBalancerTarget,
   typeof hcloud.SshKey,
   typeof hcloud.Snapshot,
   typeof hcloud.PrimaryIp,
@@ -42,22 +32,16 @@ export type Planned = [
   typeof proxmoxve.user.Token,
   typeof proxmoxve.Acl,
   typeof proxmoxve.AclLegacy,
-  // What is put into the cluster before Flux takes over (S3, S4.6).
-  typeof kubernetes.Provider,
-  typeof kubernetes.core.v1.Namespace,
-  typeof kubernetes.core.v1.Secret,
+  // What else may be put into the cluster before Flux takes over (S3, S4.6).
   typeof kubernetes.core.v1.ConfigMap,
   typeof kubernetes.core.v1.ServiceAccount,
   typeof kubernetes.rbac.v1.ClusterRole,
   typeof kubernetes.rbac.v1.ClusterRoleBinding,
   typeof kubernetes.storage.v1.StorageClass,
-  typeof kubernetes.apiextensions.CustomResource,
   typeof kubernetes.apiextensions.v1.CustomResourceDefinition,
-  typeof kubernetes.helm.v3.Release,
   typeof kubernetes.helm.v4.Chart,
   typeof kubernetes.yaml.v2.ConfigGroup,
   typeof kubernetes.yaml.v2.ConfigFile,
-  // Packer, where there is no snapshot yet (S0.1).
+  // Where its plugin must be told something that the default is not.
   typeof command.Provider,
-  typeof command.local.Command,
 ];
