@@ -18,8 +18,8 @@ import (
 
 // configFlags are what up and run take to describe a lab.
 type configFlags struct {
-	config, profile, scenario, tools string
-	seed                             uint64
+	config, profile, scenario, tools, snapshots string
+	seed                                        uint64
 }
 
 func (f *configFlags) add(cmd *cobra.Command) {
@@ -28,6 +28,7 @@ func (f *configFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.profile, "profile", "", "how long everything takes: fast (for tests) or real (as in the field)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the same seed gives the same run")
 	flags.StringVar(&f.scenario, "scenario", "", "a file that lists what shall go wrong, and when")
+	flags.StringVar(&f.snapshots, "snapshots", "", "a file that lists snapshots for the cloud to have besides: talos, schematic, customization, arch, description, labels")
 	flags.StringVar(&f.tools, "tools", "", "a file that gives the path of each tool by its name")
 }
 
@@ -57,6 +58,13 @@ func (f *configFlags) read(cmd *cobra.Command) (daemon.Config, error) {
 			return config, err
 		}
 		config.Scenario = append(config.Scenario, entries...)
+	}
+	if f.snapshots != "" {
+		snapshots, err := daemon.ReadSnapshots(f.snapshots)
+		if err != nil {
+			return config, err
+		}
+		config.MoreSnapshots = append(config.MoreSnapshots, snapshots...)
 	}
 	if f.tools != "" {
 		tools, err := daemon.ReadTools(f.tools)

@@ -28,6 +28,8 @@ type Config struct {
 	// Snapshots are in the cloud from the beginning; the default is one of the
 	// newest Talos of each minor release.
 	Snapshots []Snapshot `json:"snapshots"`
+	// MoreSnapshots are there besides, whichever those are.
+	MoreSnapshots []Snapshot `json:"moreSnapshots,omitempty"`
 	// SampleRepository puts a repository for Flux on the git server.
 	SampleRepository bool `json:"sampleRepository"`
 	// Scenario is what shall go wrong.
@@ -38,11 +40,17 @@ type Config struct {
 
 // Snapshot is an image of Talos in the cloud.
 type Snapshot struct {
-	Talos       string            `json:"talos"`
-	Schematic   string            `json:"schematic"`
-	Arch        string            `json:"arch"`
-	Description string            `json:"description,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
+	Talos     string `json:"talos"`
+	Schematic string `json:"schematic"`
+	// Customization is what the schematic says, YAML; without it the Image
+	// Factory knows the schematic already.
+	Customization string            `json:"customization,omitempty"`
+	Arch          string            `json:"arch"`
+	Description   string            `json:"description,omitempty"`
+	Labels        map[string]string `json:"labels,omitempty"`
+	// Installs says that it holds the installer: a server that boots it has Talos
+	// on its disk only after it got its config.
+	Installs bool `json:"installs,omitempty"`
 }
 
 // DefaultConfig is the lab that nobody said anything about.
@@ -62,6 +70,13 @@ func ReadTools(file string) (map[string]string, error) {
 	var tools map[string]string
 	err := readStrictly(file, &tools)
 	return tools, err
+}
+
+// ReadSnapshots reads a file that lists snapshots.
+func ReadSnapshots(file string) ([]Snapshot, error) {
+	var snapshots []Snapshot
+	err := readStrictly(file, &snapshots)
+	return snapshots, err
 }
 
 // readStrictly reads a file, YAML or JSON, which may have known keys only.
@@ -93,13 +108,8 @@ func (c Config) Check() error {
 	if _, err := pace.New(c.Profile, c.Seed); err != nil {
 		faults = append(faults, fmt.Errorf("profile: %w", err))
 	}
-	for i, snapshot := range c.Snapshots {
-		for _, field := range []struct{ name, value string }{{"talos", snapshot.Talos}, {"schematic", snapshot.Schematic}, {"arch", snapshot.Arch}} {
-			if field.value == "" {
-				faults = append(faults, fmt.Errorf("snapshots[%d].%s: is missing", i, field.name))
-			}
-		}
-	}
+	faults = append(faults, checkSnapshots("snapshots", c.Snapshots)...)
+	faults = append(faults, checkSnapshots("moreSnapshots", c.MoreSnapshots)...)
 	for i, entry := range c.Scenario {
 		if err := entry.Check(); err != nil {
 			faults = append(faults, fmt.Errorf("scenario[%d]: %w", i, err))
@@ -111,6 +121,18 @@ func (c Config) Check() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+func checkSnapshots(path string, snapshots []Snapshot) []error {
+	var faults []error
+	for i, snapshot := range snapshots {
+		for _, field := range []struct{ name, value string }{{"talos", snapshot.Talos}, {"schematic", snapshot.Schematic}, {"arch", snapshot.Arch}} {
+			if field.value == "" {
+				faults = append(faults, fmt.Errorf("%s[%d].%s: is missing", path, i, field.name))
+			}
+		}
+	}
+	return faults
 }
 
 func checkTool(path string) error {

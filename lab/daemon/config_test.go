@@ -46,14 +46,24 @@ scenario:
 func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	config := Config{
 		Profile:   "slow",
-		Snapshots: []Snapshot{{Talos: "1.13.8", Arch: "amd64"}},
+		Snapshots: []Snapshot{{Talos: "1.13.8", Arch: "amd64"}}, MoreSnapshots: []Snapshot{{Talos: "1.13.8", Schematic: "abc"}},
 		Scenario:  []scenario.Entry{{Rule: fault.Rule{On: fault.Pod, Do: fault.Crash}}},
 		Tools:     map[string]string{"kubectl": "bin/kubectl"},
 	}
 	require.EqualError(t, config.Check(), `profile: no profile "slow": there are "fast" and "real"
 snapshots[0].schematic: is missing
+moreSnapshots[0].arch: is missing
 scenario[0]: do: "crash" is not possible on "pod"; possible is one of ["delay" "fail" "hold"]
 tools.kubectl: "bin/kubectl" is no absolute path`)
+}
+
+func TestReadSnapshots(t *testing.T) {
+	snapshots, err := ReadSnapshots(file(t, `[{talos: 1.13.8, schematic: abc, customization: "customization: {}", arch: amd64}]`))
+	require.NoError(t, err)
+	require.Equal(t, []Snapshot{{Talos: "1.13.8", Schematic: "abc", Customization: "customization: {}", Arch: "amd64"}}, snapshots)
+
+	_, err = ReadSnapshots(file(t, "[{version: 1.13.8}]"))
+	require.ErrorContains(t, err, `lab.yaml: unknown field "version"`)
 }
 
 func TestReadTools(t *testing.T) {

@@ -29,8 +29,10 @@ const closeWithin = 10 * time.Second
 
 // Status is what GET /status shows.
 type Status struct {
-	Ready   bool         `json:"ready"`
-	Seconds float64      `json:"seconds"` // since it began
+	Ready   bool    `json:"ready"`
+	Seconds float64 `json:"seconds"` // since it began
+	// Started is what the moments of facts are counted from.
+	Started time.Time    `json:"started"`
 	Profile pace.Profile `json:"profile"`
 	Seed    uint64       `json:"seed"`
 	// Control and Kubernetes are on the host's loopback.
@@ -104,7 +106,7 @@ func (s *server) run(compose Compose, say func(report)) error {
 	if err != nil {
 		return err
 	}
-	api := &control.API{Plan: plan, Timeline: facts, Down: end, Kubeconfig: lab.Kubeconfig, Status: func() any { return s.status(lab) }}
+	api := &control.API{Plan: plan, Timeline: facts, Down: end, Kubeconfig: lab.Kubeconfig, Status: func() any { return s.status(lab, facts.Started()) }}
 	serving, err := s.serve(ctx, host, api, lab)
 	if err == nil {
 		facts.Record("lab", "state", "ready")
@@ -180,9 +182,9 @@ func (s *server) serveAPI(ctx context.Context, listener net.Listener, handler ht
 	<-ended
 }
 
-func (s *server) status(lab Lab) Status {
+func (s *server) status(lab Lab, started time.Time) Status {
 	return Status{
-		Ready: true, Seconds: time.Since(s.begun).Seconds(), Profile: s.info.Config.Profile, Seed: s.info.Config.Seed,
+		Ready: true, Seconds: time.Since(s.begun).Seconds(), Started: started, Profile: s.info.Config.Profile, Seed: s.info.Config.Seed,
 		Control: s.info.Control, Kubernetes: s.info.Kubernetes, Env: lab.Env(), Lab: lab.Status(),
 	}
 }

@@ -95,6 +95,23 @@ func (f *Factory) Extensions(id, version string) ([]Extension, error) {
 	return choose(found.Customization.SystemExtensions.OfficialExtensions, version)
 }
 
+// Upload takes in a schematic, YAML, and returns the id under which it is known
+// from then on.
+func (f *Factory) Upload(text []byte) (string, error) {
+	uploaded, err := schematic.Unmarshal(text)
+	if err != nil {
+		return "", err
+	}
+	id, err := uploaded.ID()
+	if err != nil {
+		return "", err
+	}
+	if f.keep(id, uploaded) {
+		f.timeline.Record(Subject, "schematic", id)
+	}
+	return id, nil
+}
+
 // keep stores a schematic and says whether it is new.
 func (f *Factory) keep(id string, uploaded *schematic.Schematic) bool {
 	f.mu.Lock()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/blang/semver/v4"
 	"github.com/siderolabs/image-factory/pkg/client"
-	"github.com/siderolabs/image-factory/pkg/schematic"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
@@ -56,16 +55,9 @@ func (f *Factory) createSchematic(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	uploaded, err := schematic.Unmarshal(data)
+	id, err := f.Upload(data)
 	if err != nil {
 		return refusal{http.StatusBadRequest, err.Error()}
-	}
-	id, err := uploaded.ID()
-	if err != nil {
-		return err
-	}
-	if f.keep(id, uploaded) {
-		f.timeline.Record(Subject, "schematic", id)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)

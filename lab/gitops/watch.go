@@ -70,8 +70,12 @@ func observe(ctx context.Context, client dynamic.Interface, about reconciled, fa
 		}
 		name := resource.GetNamespace() + "/" + resource.GetName()
 		now := about.stateOf(resource)
-		if now == (state{}) || now == last[name] {
+		before, seen := last[name]
+		if seen && (now == before || now == (state{})) {
 			return
+		}
+		if !seen && now == (state{}) {
+			now.value = "seen"
 		}
 		last[name] = now
 		if !known {
@@ -93,7 +97,7 @@ func observe(ctx context.Context, client dynamic.Interface, about reconciled, fa
 
 // state is what the reconciliation of a resource came to.
 type state struct {
-	// value is ready or failed.
+	// value is ready or failed, or seen before it is either.
 	value, revision, reason string
 }
 

@@ -88,8 +88,16 @@ func TestWhatFluxComesToIsOnTheTimeline(t *testing.T) {
 		require.NoError(t, err)
 	}
 	<-more
+	_, more = facts.After(2)
+	fresh := parse(t, kustomization+`status: {conditions: [{type: Ready, status: Unknown, reason: Progressing}]}`)
+	fresh.SetName("fresh")
+	_, err = apps.Create(t.Context(), fresh, metav1.CreateOptions{})
+	require.NoError(t, err)
+	<-more
 	all, _ := facts.After(0)
-	require.Len(t, all, 2)
+	require.Len(t, all, 3)
+	require.Equal(t, "seen", all[2].Value)
+	require.Equal(t, map[string]string{"name": "flux-system/fresh"}, all[2].Detail)
 	require.Equal(t, "failed", all[0].Value)
 	require.Equal(t, map[string]string{"name": "flux-system/apps", "reason": "BuildFailed"}, all[0].Detail)
 	require.Equal(t, "ready", all[1].Value)

@@ -60,6 +60,8 @@ type Snapshot struct {
 	Talos, Schematic string
 	// Arch is "amd64" or "arm64".
 	Arch string
+	// Installs says that Talos is not on it yet: what boots from it installs Talos.
+	Installs bool
 }
 
 // AddSnapshot puts a snapshot into the project, as an upload would, and returns
@@ -79,7 +81,7 @@ func (c *Cloud) AddSnapshot(snapshot Snapshot) (int64, error) {
 	if err := checkLabels(snapshot.Labels); err != nil {
 		return 0, fmt.Errorf("snapshot %q: %w", snapshot.Name, err)
 	}
-	made := c.snapshot(snapshot.Name, arch, machine.Image{Talos: snapshot.Talos, Schematic: snapshot.Schematic, Installed: true})
+	made := c.snapshot(snapshot.Name, arch, machine.Image{Talos: snapshot.Talos, Schematic: snapshot.Schematic, Installed: !snapshot.Installs})
 	made.status, made.labels = "available", labelled(snapshot.Labels)
 	return made.id, nil
 }

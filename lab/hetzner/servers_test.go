@@ -70,6 +70,15 @@ func TestServerWithoutPublicNetIsStartedInItsNetwork(t *testing.T) {
 	require.Equal(t, []string{"attach eth0 10.0.1.1/32", "on"}, box.happened())
 }
 
+func TestServerOfASnapshotThatInstallsHasNoTalosYet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id, err := b.cloud.AddSnapshot(Snapshot{Name: "installer", Talos: "1.13.8", Schematic: "abc", Arch: "amd64", Installs: true})
+	require.NoError(t, err)
+	b.server(t, "bare", func(opts *hcloud.ServerCreateOpts) { opts.Image = &hcloud.Image{ID: id} })
+	require.Equal(t, machine.Image{Talos: "1.13.8", Schematic: "abc"}, b.machines.box(t, "bare").spec.Image)
+}
+
 func TestServerIsDeletedWithAllThatIsItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -17,14 +17,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// front stands before an API server and sees every call, so that calls can fail.
+// front stands before an API server and sees every call, so that calls can fail
+// and the timeline tells who changes what.
 // It shows the node's own certificate. Whoever comes with a client certificate of
 // the cluster is passed on by name, as the aggregation layer does it; all others
 // are passed on with what they bring, for the API server to judge.
 type front struct {
 	faults  *fault.Set
+	facts   *timeline.Timeline
 	cluster string
 	config  *tls.Config
 	clients *x509.CertPool
@@ -43,7 +46,7 @@ type frontFiles struct {
 	proxyCert, proxyKey []byte
 }
 
-func newFront(faults *fault.Set, cluster string, to netip.AddrPort, files frontFiles) (*front, error) {
+func newFront(faults *fault.Set, facts *timeline.Timeline, cluster string, to netip.AddrPort, files frontFiles) (*front, error) {
 	serving, err := tls.X509KeyPair(files.cert, files.key)
 	if err != nil {
 		return nil, err
@@ -53,7 +56,7 @@ func newFront(faults *fault.Set, cluster string, to netip.AddrPort, files frontF
 		return nil, err
 	}
 	f := &front{
-		faults: faults, cluster: cluster, clients: x509.NewCertPool(),
+		faults: faults, facts: facts, cluster: cluster, clients: x509.NewCertPool(),
 		config: &tls.Config{
 			Certificates: []tls.Certificate{serving}, MinVersion: tls.VersionTLS12,
 			// Asked for and not verified here: a bad one is an answer of the API.
@@ -163,10 +166,20 @@ func (f *front) pass(w http.ResponseWriter, r *http.Request) {
 	dropIdentity(r.Header)
 	if cert := f.client(r.TLS); cert != nil {
 		identify(r.Header, cert)
+		f.note(r, cert.Subject.CommonName)
 		f.named.ServeHTTP(w, r)
 		return
 	}
 	f.other.ServeHTTP(w, r)
+}
+
+// note tells of a call that changes something. Parts of the cluster do so all the
+// time; it is the others who are of interest.
+func (f *front) note(r *http.Request, user string) {
+	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.Query().Has("dryRun")
+	if !isRead && !strings.HasPrefix(user, "system:") {
+		f.facts.Record(f.cluster, "call", r.Method+" "+r.URL.Path, "user", user)
+	}
 }
 
 // client is the certificate that the caller brought, if the cluster knows it.

@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
 func TestFrontSaysWhoCalls(t *testing.T) {
@@ -42,6 +44,27 @@ func TestFrontSaysWhoCalls(t *testing.T) {
 		})
 	}
 	require.Nil(t, front.client(&tls.ConnectionState{}), "nobody")
+}
+
+func TestFrontNotesWhoChangesWhat(t *testing.T) {
+	facts := timeline.New(time.Now, nil)
+	front := &front{facts: facts, cluster: "c"}
+	for _, call := range []struct{ user, method, target string }{
+		{"admin", "GET", "/api/v1/nodes?watch=true"},
+		{"admin", "POST", "/api/v1/namespaces"},
+		{"admin", "PATCH", "/api/v1/nodes/w-1?dryRun=All&fieldManager=x"},
+		{"system:node:w-1", "PATCH", "/api/v1/nodes/w-1/status"},
+		{"admin", "DELETE", "/api/v1/nodes/w-1"},
+	} {
+		front.note(httptest.NewRequestWithContext(t.Context(), call.method, call.target, nil), call.user)
+	}
+	noted, _ := facts.After(0)
+	var calls []string
+	for _, fact := range noted {
+		require.Equal(t, []string{"c", "call", "admin"}, []string{fact.Subject, fact.What, fact.Detail["user"]})
+		calls = append(calls, fact.Value)
+	}
+	require.Equal(t, []string{"POST /api/v1/namespaces", "DELETE /api/v1/nodes/w-1"}, calls)
 }
 
 func TestRefuseIsAStatusOfTheAPI(t *testing.T) {

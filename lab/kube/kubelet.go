@@ -239,12 +239,15 @@ func (k *kubelet) tryFor(ctx context.Context, call func(context.Context, *api) e
 // nodeChanged is told what the Node is now; nil is gone.
 func (k *kubelet) nodeChanged(node *corev1.Node) {
 	k.mu.Lock()
-	was := nodeState(k.node)
+	was, wasHeld := nodeState(k.node), held(k.node)
 	k.node = node
 	k.mu.Unlock()
-	now := nodeState(node)
+	now, isHeld := nodeState(node), held(node)
 	if was.Ready != now.Ready && k.registered.open() {
 		k.k.record(k.host.name, "node", map[bool]string{true: "ready", false: "not ready"}[now.Ready], "node", k.name())
+	}
+	if wasHeld != isHeld && k.registered.open() {
+		k.k.record(k.host.name, "taints", map[bool]string{true: "set", false: "gone"}[isHeld], "node", k.name())
 	}
 	k.tell(now)
 	if node == nil {

@@ -113,6 +113,7 @@ func (l *life) networked() {
 			return ready(node) && nodeCondition(node.Status.Conditions, corev1.NodeNetworkUnavailable) != nil && len(node.Spec.PodCIDRs) > 0
 		})
 		require.Equal(l.t, "CiliumIsUp", nodeCondition(node.Status.Conditions, corev1.NodeNetworkUnavailable).Reason)
+		l.awaitFact(name, "taints", "gone")
 	}
 	l.awaitTold("that the nodes are Ready", func() bool { return l.nodes["cp-1"].Ready && l.nodes["w-1"].Ready })
 }
@@ -123,6 +124,7 @@ func (l *life) workloads() {
 	await(l, "deployments", "default", labels.Everything(), &appsv1.Deployment{}, "the deployment is available", func(d *appsv1.Deployment) bool {
 		return d.Name == "web" && d.Status.AvailableReplicas == 2
 	})
+	l.awaitFact(string(l.talos.id), "deployment", "available")
 	pod := l.awaitPod("web", "a pod is Ready", isReady)
 	node, err := l.client.CoreV1().Nodes().Get(l.t.Context(), pod.Spec.NodeName, metav1.GetOptions{})
 	require.NoError(l.t, err)
@@ -317,8 +319,10 @@ func (l *life) lostNode() {
 	l.awaitNode("cp-2", "one that keeps silent is taken for lost as well", func(node *corev1.Node) bool {
 		return nodeCondition(node.Status.Conditions, corev1.NodeReady).Status == corev1.ConditionUnknown
 	})
+	l.awaitFact("cp-2", "taints", "set")
 	require.NoError(l.t, l.faults.Remove(silent))
 	l.awaitNode("cp-2", "it is heard again", ready)
+	l.awaitFact("cp-2", "taints", "gone")
 	l.startKubelet("w-1", false)
 	l.awaitNode("w-1", "it is Ready again", ready)
 	pod := l.awaitPod("web", "its pod is back", func(pod *corev1.Pod) bool {

@@ -140,6 +140,31 @@ func (l *life) awaitTold(what string, as func() bool) {
 	}
 }
 
+// awaitFact waits until this is the last that the timeline has of it.
+func (l *life) awaitFact(subject, what, value string) {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
+	defer cancel()
+	last := ""
+	for seen := 0; last != value; {
+		facts, more := l.timeline.After(seen)
+		for _, fact := range facts {
+			seen = fact.Seq
+			if fact.Subject == subject && fact.What == what {
+				last = fact.Value
+			}
+		}
+		if facts != nil {
+			continue
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			require.FailNow(l.t, "no fact", "%s %s %s; the last is %q", subject, what, value, last)
+		}
+	}
+}
+
 // await watches objects of a kind until one is as asked for, and returns it.
 func await[T apiruntime.Object](l *life, resource, namespace string, selector labels.Selector, example T, what string, as func(T) bool) T {
 	l.t.Helper()

@@ -205,6 +205,15 @@ func hasTaint(taints []corev1.Taint, taint corev1.Taint) bool {
 
 func sameTaint(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }
 
+// held says whether the Node has a taint by which controllers keep pods from a
+// node that is not Ready; they take it away a while after it is. The API puts one
+// on every new Node, so one that is not there counts as held.
+func held(node *corev1.Node) bool {
+	return node == nil || slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable
+	})
+}
+
 // nodeState is what Talos wants to know of a Node; nil is one that is not there.
 func nodeState(node *corev1.Node) cluster.NodeState {
 	if node == nil {

@@ -86,6 +86,19 @@ func TestOutdated(t *testing.T) {
 	require.True(t, outdated(node, true), "others took it for lost")
 }
 
+func TestHeld(t *testing.T) {
+	node := newNode(kubeletSpec(), metav1.Now())
+	require.True(t, held(nil), "a new one comes with a taint")
+	require.False(t, held(node), "taints of others say nothing of whether it is well")
+	for _, key := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
+		for _, effect := range []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute} {
+			tainted := node.DeepCopy()
+			tainted.Spec.Taints = append(tainted.Spec.Taints, corev1.Taint{Key: key, Effect: effect})
+			require.True(t, held(tainted), "%s:%s", key, effect)
+		}
+	}
+}
+
 func TestNodePatchLeavesAddressesToTheCloud(t *testing.T) {
 	for external, has := range map[bool]bool{true: false, false: true} {
 		patch, err := nodePatch(nodeStatus(kubeletSpec(), true, nil, metav1.Now()), external)

@@ -42,6 +42,7 @@ type space struct {
 	// What was last seen of the cluster.
 	pods, attachments cache.Store
 	attaching         map[types.UID]bool
+	deployments       deployments
 	endpoints         endpoints
 	watching          sync.WaitGroup
 }
@@ -67,6 +68,7 @@ func newSpace(k *Kubernetes, id cluster.ID, number int) *space {
 		process: &etcdProcess{binary: k.options.Binary, dir: filepath.Join(s.dir, "etcd"), address: s.address()},
 		changed: make(chan struct{}),
 	}
+	s.deployments.record = func(value string, detail ...string) { k.record(string(id), "deployment", value, detail...) }
 	s.prism = newPrism(s.dial)
 	return s
 }

@@ -207,7 +207,7 @@ func (p *staticPods) runComponent(ctx context.Context, kind string, pod *corev1.
 
 func (p *staticPods) listen(spec cluster.ControlPlane, c *component, part *share) (*forwarder, error) {
 	file := func(name string) []byte { return part.files[flag(part.command, name)] }
-	front, err := newFront(p.k.options.Faults, string(p.space.id), c.serving(), frontFiles{
+	front, err := newFront(p.k.options.Faults, p.k.options.Timeline, string(p.space.id), c.serving(), frontFiles{
 		cert: file("tls-cert-file"), key: file("tls-private-key-file"), clientCA: file("client-ca-file"),
 		proxyCert: file("proxy-client-cert-file"), proxyKey: file("proxy-client-key-file"),
 	})

@@ -46,6 +46,7 @@ func (s *space) follow(ctx context.Context, a *api) {
 	attachments := factory.Storage().V1().VolumeAttachments().Informer()
 	handle(pods, s.podChanged, s.podGone)
 	handle(nodes, s.nodeChanged, s.nodeGone)
+	handle(factory.Apps().V1().Deployments().Informer(), s.deployments.changed, s.deployments.gone)
 	handle(attachments, func(*storagev1.VolumeAttachment) { s.attach() }, func(*storagev1.VolumeAttachment) {})
 	s.mu.Lock()
 	s.pods, s.attachments = pods.GetStore(), attachments.GetStore()

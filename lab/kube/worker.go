@@ -71,6 +71,7 @@ func subjectOf(pod *corev1.Pod) string {
 
 func (w *worker) start() {
 	w.begin()
+	w.fact("begun")
 	w.group.Go(func() { w.live(w.alive) })
 	w.group.Go(w.publish)
 	signal(w.dirty)

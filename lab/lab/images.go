@@ -72,6 +72,21 @@ func (f *imageFactory) snapshots(asked []daemon.Snapshot) []daemon.Snapshot {
 	return found
 }
 
+// learn takes in the schematic that a snapshot brings along.
+func (f *imageFactory) learn(snapshot daemon.Snapshot) error {
+	if snapshot.Customization == "" {
+		return nil
+	}
+	id, err := f.Upload([]byte(snapshot.Customization))
+	if err == nil && id != snapshot.Schematic {
+		err = fmt.Errorf("its customization is that of schematic %s, not of %s", id, snapshot.Schematic)
+	}
+	if err != nil {
+		return fmt.Errorf("snapshot of Talos %s: %w", snapshot.Talos, err)
+	}
+	return nil
+}
+
 // extensions are those that a node finds in its image. A schematic that nobody
 // uploaded has none.
 func (f *imageFactory) extensions(schematic, version string) []node.Extension {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"slices"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/ccm"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
@@ -83,7 +84,7 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 	}
 	parts.Progress("opening the cloud, the image factory and the git server")
 	if err := errors.Join(
-		addSnapshots(cloud, images.snapshots(parts.Config.Snapshots)),
+		addSnapshots(cloud, images, slices.Concat(images.snapshots(parts.Config.Snapshots), parts.Config.MoreSnapshots)),
 		l.servers.serve(network.Cloud, cloud),
 		l.servers.serve(network.Factory, images),
 		l.servers.serve(network.Git, git),
@@ -126,9 +127,14 @@ func programs(parts daemon.Parts) []cluster.Program {
 }
 
 // addSnapshots puts snapshots of Talos into the cloud, as somebody did before.
-func addSnapshots(cloud *hetzner.Cloud, snapshots []daemon.Snapshot) error {
+func addSnapshots(cloud *hetzner.Cloud, images *imageFactory, snapshots []daemon.Snapshot) error {
 	for _, s := range snapshots {
-		snapshot := hetzner.Snapshot{Name: s.Description, Labels: s.Labels, Talos: s.Talos, Schematic: s.Schematic, Arch: s.Arch}
+		if err := images.learn(s); err != nil {
+			return err
+		}
+		snapshot := hetzner.Snapshot{
+			Name: s.Description, Labels: s.Labels, Talos: s.Talos, Schematic: s.Schematic, Arch: s.Arch, Installs: s.Installs,
+		}
 		if _, err := cloud.AddSnapshot(snapshot); err != nil {
 			return fmt.Errorf("snapshot of Talos %s: %w", s.Talos, err)
 		}

@@ -48,6 +48,25 @@ func TestOnlyVersionsThatTheLabCanPlay(t *testing.T) {
 	require.Equal(t, versions, all.versions)
 }
 
+func TestASnapshotBringsItsSchematicAlong(t *testing.T) {
+	images, err := newFactory(parts(t))
+	require.NoError(t, err)
+	const id = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
+	require.Error(t, images.Has("1.13.8", id, "amd64"))
+	snapshot := daemon.Snapshot{
+		Talos: "1.13.8", Schematic: id,
+		Customization: "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n",
+	}
+	require.NoError(t, images.learn(snapshot))
+	require.NoError(t, images.Has("1.13.8", id, "amd64"))
+	require.Equal(t, "siderolabs/qemu-guest-agent", images.extensions(id, "1.13.8")[0].Name)
+
+	snapshot.Schematic = "abc"
+	require.ErrorContains(t, images.learn(snapshot), "its customization is that of schematic "+id+", not of abc")
+	snapshot.Customization = "customization: 1"
+	require.ErrorContains(t, images.learn(snapshot), "snapshot of Talos 1.13.8: ")
+}
+
 func TestTheHostsKubeconfigLeadsThroughTheLabsPort(t *testing.T) {
 	config, err := forHost([]byte(`{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: "https://10.0.1.5:6443"}}]}`), "127.0.0.1:4711")
 	require.NoError(t, err)

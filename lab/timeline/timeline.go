@@ -46,6 +46,10 @@ func New(now func() time.Time, out io.Writer) *Timeline {
 	return t
 }
 
+// Started is when the lab began, by the clock on the wall: the moments of facts
+// are counted from it.
+func (t *Timeline) Started() time.Time { return t.started }
+
 // Hear calls a function with each fact that is recorded from now on, before
 // Record returns: whoever records a fact goes on in a lab that has heard of it.
 func (t *Timeline) Hear(each func(Fact)) {

@@ -16,6 +16,7 @@ func TestRecordSaysWhatAndWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
 		facts := New(time.Now, &file)
+		require.Equal(t, time.Now(), facts.Started())
 		time.Sleep(1500 * time.Millisecond)
 		facts.Record("cp-1", "stage", "booting")
 		time.Sleep(time.Second)
