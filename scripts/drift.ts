@@ -1,15 +1,18 @@
 // `npm run drift -- <environment>`: whether what is there still is what the state says. Changes nothing.
 import { parseArgs } from "node:util";
+import { runningLab } from "./lab/life.ts";
 import { prepareToolchain } from "./toolchain/toolchain.ts";
 import { recordDrift } from "./workflows/driftIssue.ts";
 import { driftHeadline, driftReport, readDrift } from "./workflows/driftReport.ts";
 import { gitHub } from "./workflows/github.ts";
 import { maskSecrets } from "./workflows/maskSecrets.ts";
 import { annotate, runAddress } from "./workflows/workflowRun.ts";
+import { engineCall } from "./workspace/engine.ts";
+import { environmentList, settingsFile } from "./workspace/environments.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { run } from "./workspace/run.ts";
-import { backendEnvironment, environmentList, prepareStack, settingsFile } from "./workspace/stack.ts";
+import { backendEnvironment, prepareStack } from "./workspace/stack.ts";
 
 const driftFound = 2;
 
@@ -60,7 +63,17 @@ async function findDrift(environment: string) {
   const stack = stacks.find(({ name }) => name.split("/").at(-1) === environment);
   if (stack === undefined || stack.resourceCount === 0) return undefined;
 
-  const { options, environment: env } = await prepareStack(toolchain, environment);
+  const prepared = await prepareStack(toolchain, environment);
+  if (prepared.lab !== undefined) await needLab(prepared.lab.lab, environment);
   const flags = ["--preview-only", "--expect-no-changes", "--diff", "--non-interactive", "--color", "never"];
-  return readDrift(await run(toolchain.pulumi, ["refresh", ...options, ...flags], { cwd: root, env }));
+  const call = await engineCall(toolchain, prepared, ["refresh", ...prepared.options, ...flags]);
+  return readDrift(await run(call.program, call.args, { cwd: root, env: call.env }));
+}
+
+/** Of what was in a lab that is gone nothing is left: to start one in order to find that out would say nothing. */
+async function needLab(lab: string, environment: string): Promise<void> {
+  if ((await runningLab(lab)) !== undefined) return;
+  throw new Failure(
+    `${environment} is on the lab '${lab}', which does not run: there is nothing to compare with. 'npm run up -- ${environment}' starts it.`,
+  );
 }

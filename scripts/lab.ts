@@ -1,18 +1,18 @@
 // `npm run lab -- <command> ...`: calls the lab's own program, after building what is missing of it and of what it runs.
-import { join } from "node:path";
+import { labAccess } from "./lab/access.ts";
 import { commands, readCall } from "./lab/call.ts";
-import { labPrograms, writeProgramPaths } from "./lab/programs.ts";
+import { labCall, needLinux, startOptions } from "./lab/life.ts";
+import { labPrograms } from "./lab/programs.ts";
 import { ensureTools } from "./toolchain/ensure.ts";
-import { entryFolder, programPath } from "./toolchain/entry.ts";
+import { entryFolder } from "./toolchain/entry.ts";
 import { charts } from "./toolchain/labTools.ts";
 import { toolNamed } from "./toolchain/tools.ts";
-import { Failure, main } from "./workspace/fail.ts";
-import { workFolder } from "./workspace/paths.ts";
+import { main } from "./workspace/fail.ts";
 import { runAttached } from "./workspace/run.ts";
 
 const list = Object.entries(commands).map(([command, what]) => `  ${command.padEnd(10)} ${what}`);
 
-const help = `npm run lab -- <command> [--name <lab>] [options]
+const help = `npm run lab -- [--name <lab>] <command> [options]
 
 A Hetzner project, Talos nodes and their Kubernetes, played on this machine. docs/lab.md tells what to do with it.
 
@@ -28,22 +28,13 @@ await main(async () => {
     console.log(help);
     return 0;
   }
-  if (process.platform !== "linux") {
-    throw new Failure(`the lab needs network namespaces, which Linux alone has; this is ${process.platform}.`);
-  }
+  needLinux();
   const { name, command, args } = call;
   const starts = (command === "up" || command === "run") && !args.includes("--help");
-  const program = toolNamed("sluice-lab");
   const inside = command === "exec" || command === "shell";
-  await ensureTools(starts ? labPrograms : [program, ...(inside ? [charts] : [])]);
-  const labs = join(workFolder, "lab");
-  const options = ["--dir", join(labs, name)];
-  if (starts) {
-    const file = join(labs, "tools.json");
-    await writeProgramPaths(file);
-    options.push("--tools", file);
-  }
+  await ensureTools(starts ? labPrograms : [toolNamed("sluice-lab"), ...(inside ? [charts] : [])]);
+  const [program, labArgs] = labCall(name, command, [...(starts ? await startOptions(name) : []), ...args]);
   // What one installs into clusters is nothing that the lab plays, so it does not know of it.
-  const env = inside ? { ...process.env, SLUICE_CHARTS: entryFolder(charts) } : process.env;
-  return runAttached(programPath(program), [command, ...options, ...args], { env });
+  const env = inside ? { ...process.env, SLUICE_CHARTS: entryFolder(charts), ...labAccess(name) } : process.env;
+  return runAttached(program, labArgs, { env });
 });

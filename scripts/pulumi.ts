@@ -1,16 +1,17 @@
 // `npm run preview|up|refresh|destroy -- <environment> [options]`, and any other call of the CLI: `npm run pulumi -- ...`.
 import { parseArgs } from "node:util";
 import { prepareToolchain, type Toolchain } from "./toolchain/toolchain.ts";
+import { environmentList, environments } from "./workspace/environments.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { runAttached } from "./workspace/run.ts";
-import { backendEnvironment, checkStack, environmentList, environments, prepareStack } from "./workspace/stack.ts";
-
-const stackCommands = ["preview", "up", "refresh", "destroy"];
+import { backendEnvironment, prepareStack } from "./workspace/stack.ts";
+import { type StackCommand, stackCommand, stackCommands } from "./workspace/stackCommand.ts";
 
 await main(async () => {
   const [command = "--help", ...args] = process.argv.slice(2);
-  if (stackCommands.includes(command)) return stackCommand(command, args);
+  const named = stackCommands.find((candidate) => candidate === command);
+  if (named !== undefined) return environmentCommand(named, args);
   const toolchain = await prepareToolchain();
   if (command === "config") await makeNamedStack(toolchain, args);
   return runAttached(toolchain.pulumi, [command, ...kept(command, args)], {
@@ -32,7 +33,7 @@ function kept(command: string, args: readonly string[]): readonly string[] {
   return removes && !args.some((arg) => arg.startsWith("--preserve-config")) ? [...args, "--preserve-config"] : args;
 }
 
-async function stackCommand(command: string, args: readonly string[]): Promise<number> {
+async function environmentCommand(command: StackCommand, args: readonly string[]): Promise<number> {
   const [name, ...options] = args;
   if (name === "--help" || name === "-h") {
     console.log(
@@ -47,11 +48,7 @@ async function stackCommand(command: string, args: readonly string[]): Promise<n
   }
   const toolchain = await prepareToolchain();
   const stack = await prepareStack(toolchain, name);
-  if (command === "preview" || command === "up") await checkStack(toolchain, stack);
-  const code = await runAttached(toolchain.pulumi, [command, ...stack.options, ...options], {
-    cwd: root,
-    env: stack.environment,
-  });
+  const code = await stackCommand(toolchain, stack, command, options);
   if (command === "destroy" && code === 0) {
     console.log(`sluice: here that is 'npm run pulumi -- stack rm ${name}'; Pulumi.${name}.yaml stays`);
   }

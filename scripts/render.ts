@@ -7,8 +7,8 @@ import { machineConfigInput, machineNodes } from "../stacks/machineConfigInput.t
 import { startGenerator } from "./render/generator.ts";
 import { checkPatches } from "./render/patches.ts";
 import { talosPlugin } from "./toolchain/toolchain.ts";
+import { environmentList, settingsFile } from "./workspace/environments.ts";
 import { Failure, main } from "./workspace/fail.ts";
-import { environmentList, settingsFile } from "./workspace/stack.ts";
 
 await main(async () => {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: "boolean" } } });

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { driftMatrix, previewMatrix } from "./workflows/matrix.ts";
 import { annotate, setOutput, summarize } from "./workflows/workflowRun.ts";
+import { environments, settingsFile } from "./workspace/environments.ts";
 import { Failure, main } from "./workspace/fail.ts";
-import { environments, settingsFile } from "./workspace/stack.ts";
 
 const matrices = new Map([
   ["preview", previewMatrix],

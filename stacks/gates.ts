@@ -4,6 +4,7 @@ import { Gate, type GateArgs } from "../components/gates/gate.ts";
 import type { GateName } from "../components/gates/registry.ts";
 import type { Machine } from "../components/machines/machine.ts";
 import { fluxChart } from "../components/platform/flux.ts";
+import { cloudControllerManagerChart } from "../components/platform/hcloudCloudControllerManager.ts";
 import { hcloudCsiChart } from "../components/platform/hcloudCsi.ts";
 import { sealedSecretsChart } from "../components/platform/sealedSecrets.ts";
 import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
@@ -131,7 +132,7 @@ function platformInputs(config: ClusterConfig, nodes: readonly string[]): Platfo
     CiliumReady: { nodes },
     NodesReady: {
       nodes,
-      initialized: hasController,
+      ...(hasController && { controller: cloudControllerManagerChart.release }),
       // The label by which the driver for volumes tells servers of the cloud from others.
       labels: hasController ? ["instance.hetzner.cloud/provided-by"] : [],
     },

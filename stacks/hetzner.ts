@@ -13,7 +13,7 @@ import type { ClusterConfig } from "./schema.ts";
 export function deployHetzner(config: ClusterConfig): PlatformMachines & Required<Pick<PlatformMachines, "hcloud">> {
   const { hetzner, clusterName } = config;
   if (hetzner === undefined) throw new Error("platform 'hetzner' has no settings"); // the shape of the config sees to them
-  const token = hetznerToken();
+  const token = hetznerToken(config);
   const provider = new hcloud.Provider(
     `${clusterName}-hetzner`,
     {

@@ -61,9 +61,13 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
   );
   let open = gate("CiliumReady", [network], [cilium.version, hash(cilium.values)]);
 
-  const cloud = hcloud === undefined ? undefined : new HcloudSecret(named("hcloud"), hcloud, behind(open));
+  const hasController = hasCloudControllerManager(config);
+  const cloud =
+    hcloud !== undefined && (hasController || hasCsi(config))
+      ? new HcloudSecret(named("hcloud"), hcloud, behind(open))
+      : undefined;
   const controller =
-    cloud !== undefined && hetzner !== undefined && hasCloudControllerManager(config)
+    cloud !== undefined && hetzner !== undefined && hasController
       ? new HcloudCloudControllerManager(
           named("ccm"),
           {

@@ -1,4 +1,5 @@
 // What a person types after `npm run lab --`.
+import { labName, labNameForm } from "../../stacks/labName.ts";
 import { Failure } from "../workspace/fail.ts";
 
 /** A call of the lab's own program. */
@@ -9,6 +10,9 @@ export interface LabCall {
   /** What goes on to the program as it is. */
   readonly args: readonly string[];
 }
+
+/** The lab that is meant where none is named. */
+const defaultLab = "default";
 
 /** The commands, each with what it is for. */
 export const commands: Readonly<Record<string, string>> = {
@@ -26,7 +30,7 @@ export const commands: Readonly<Record<string, string>> = {
 /** Reads a call; undefined where it is no command's. The name of the lab is ours, the rest is passed on. */
 export function readCall(args: readonly string[]): LabCall | undefined {
   const passed: string[] = [];
-  let name = "default";
+  let name = defaultLab;
   let command: string | undefined;
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] ?? "";
@@ -36,8 +40,10 @@ export function readCall(args: readonly string[]): LabCall | undefined {
       break;
     }
     if (command === undefined && (arg === "--help" || arg === "-h")) return undefined;
-    if (arg === "--name") name = args[++index] ?? "";
-    else if (arg.startsWith("--name=")) name = arg.slice("--name=".length);
+    // A fault has a name too: behind `fault add` it is that.
+    const isOurs = !(command === "fault" && passed[0] === "add");
+    if (isOurs && arg === "--name") name = args[++index] ?? "";
+    else if (isOurs && arg.startsWith("--name=")) name = arg.slice("--name=".length);
     else if (command === undefined && !arg.startsWith("-")) command = arg;
     else passed.push(arg);
   }
@@ -45,9 +51,11 @@ export function readCall(args: readonly string[]): LabCall | undefined {
   if (!(command in commands)) {
     throw new Failure(`the lab has no command '${command}'. There are: ${Object.keys(commands).join(", ")}.`);
   }
-  // It becomes the name of a folder, and of a socket, whose path may not be long.
-  if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) {
-    throw new Failure(`'${name}' is no name for a lab: it takes 1 to 32 of a-z, 0-9 and -, and begins with none of -.`);
-  }
+  if (!labName.test(name)) throw new Failure(`'${name}' is no name for a lab: it must be ${labNameForm}.`);
   return { name, command, args: passed };
+}
+
+/** What a person types for it. */
+export function labCommand(name: string, ...command: readonly string[]): string {
+  return ["npm run lab --", ...(name === defaultLab ? [] : ["--name", name]), ...command].join(" ");
 }

@@ -10,9 +10,10 @@ import { ConfigError, type Fault } from "../../stacks/fault.ts";
 import { machineConfigInput, machineNodes } from "../../stacks/machineConfigInput.ts";
 import { type ClusterConfig, clusterConfigSchema } from "../../stacks/schema.ts";
 import { type Toolchain, talosPlugin } from "../toolchain/toolchain.ts";
+import { settingsFile } from "../workspace/environments.ts";
 import { root } from "../workspace/paths.ts";
 import { run } from "../workspace/run.ts";
-import { type Stack, settingsFile } from "../workspace/stack.ts";
+import type { Stack } from "../workspace/stack.ts";
 import { type Generator, startGenerator } from "./generator.ts";
 
 /** Throws a `ConfigError` that lists every patch which the generator refuses. Nothing of a secret one is in it. */

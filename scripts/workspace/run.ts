@@ -16,6 +16,8 @@ export interface Ended {
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** What the child reads. */
+  readonly input?: string;
   /** Ends the child after this many milliseconds. */
   readonly timeout?: number;
   /** Ends the child when it neither says nor reads anything for this many milliseconds. */
@@ -27,8 +29,10 @@ export interface RunOptions {
 /** Runs a program to its end and keeps what it said. Rejects only when the program cannot be started. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return new Promise((done, fail) => {
-    const { cwd, env = process.env } = options;
-    const { child, release } = startBound(() => spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] }));
+    const { cwd, env = process.env, input = "" } = options;
+    const { child, release } = startBound(() => spawn(program, args, { cwd, env, stdio: "pipe" }));
+    child.stdin.on("error", () => undefined); // it may end without reading
+    child.stdin.end(input);
     let cut: Ended["cut"];
     const end = (why: Ended["cut"]) => {
       cut = why;

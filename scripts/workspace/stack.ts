@@ -1,10 +1,14 @@
 // Where an environment's state, passphrase and settings are.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { stageCharts } from "../lab/charts.ts";
+import { type LabEnvironment, labEnvironment } from "../lab/environment.ts";
+import { addSealingKey } from "../lab/sealingKey.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
+import { settingsFile } from "./environments.ts";
 import { Failure } from "./fail.ts";
 import { root, workFolder } from "./paths.ts";
 import { run } from "./run.ts";
@@ -17,6 +21,8 @@ export interface Stack {
   readonly options: readonly string[];
   /** Where state and passphrase are; undefined when the person brought a backend of their own. */
   readonly local: { readonly state: string; readonly passphrase: string } | undefined;
+  /** The lab that it runs on; undefined where it runs on its platform itself. */
+  readonly lab: LabEnvironment | undefined;
 }
 
 const stateFolder = join(workFolder, "state");
@@ -38,24 +44,39 @@ export async function backendEnvironment(toolchain: Toolchain): Promise<NodeJS.P
 /** Makes an environment's stack ready for use. */
 export async function prepareStack(toolchain: Toolchain, name: string): Promise<Stack> {
   const settings = await settingsFile(name);
+  const lab = await labEnvironment(name);
   const environment = await backendEnvironment(toolchain);
-  if (process.env.PULUMI_BACKEND_URL) return { name, environment, options: ["--stack", name], local: undefined };
+  const isLocal = !process.env.PULUMI_BACKEND_URL;
 
-  const own = hasOwnSalt(await readFile(settings, "utf8"));
-  const folder = own ? root : settingsFolder;
-  if (!own) await deriveSettings(settings, name);
-  if (!existsSync(join(stateFolder, ".pulumi", "stacks", "sluice", `${name}.json`))) {
+  const isDerived = lab !== undefined || (isLocal && !hasOwnSalt(await readFile(settings, "utf8")));
+  const folder = isDerived ? settingsFolder : root;
+  if (isDerived) await deriveSettings(settings, name);
+  if (isLocal && !existsSync(join(stateFolder, ".pulumi", "stacks", "sluice", `${name}.json`))) {
     const made = await run(toolchain.pulumi, ["stack", "init", name, "--no-select", "-C", folder], {
       env: environment,
     });
     if (made.code !== 0) throw new Failure(`cannot make the stack ${name}:\n${made.stderr.trim()}`);
   }
-  return {
+  const copy = join(settingsFolder, `Pulumi.${name}.yaml`);
+  const stack = {
     name,
     environment,
-    options: ["--stack", name, ...(own ? [] : ["--config-file", join(settingsFolder, `Pulumi.${name}.yaml`)])],
-    local: { state: stateFolder, passphrase: passphraseFile },
+    options: ["--stack", name, ...(isDerived ? ["--config-file", copy] : [])],
+    local: isLocal ? { state: stateFolder, passphrase: passphraseFile } : undefined,
+    lab,
   };
+  if (lab?.hasLabCharts) await stageCharts();
+  if (lab?.lacksSealingKey) await addSealingKey(copy, (key, value) => encrypt(toolchain, stack, key, value));
+  return stack;
+}
+
+async function encrypt(toolchain: Toolchain, stack: Stack, key: string, value: string): Promise<void> {
+  const set = await run(toolchain.pulumi, ["config", "set", "--secret", key, ...stack.options], {
+    cwd: root,
+    env: stack.environment,
+    input: value,
+  });
+  if (set.code !== 0) throw new Failure(`cannot set ${key} for ${stack.name}:\n${set.stderr.trim()}`);
 }
 
 /**
@@ -69,27 +90,6 @@ export async function checkStack(toolchain: Toolchain, stack: Stack): Promise<vo
   await checkStackPatches(toolchain, stack);
 }
 
-/** The file that an environment is described in, or an error that says which there are. */
-export async function settingsFile(name: string): Promise<string> {
-  const file = join(root, `Pulumi.${name}.yaml`);
-  if (existsSync(file)) return file;
-  const there = await environmentList();
-  throw new Failure(`there is no environment '${name}': Pulumi.${name}.yaml is missing. There are: ${there}.`);
-}
-
-/** The environments that have a settings file. */
-export async function environments(): Promise<string[]> {
-  return (await readdir(root))
-    .map((file) => /^Pulumi\.([\w-]+)\.yaml$/.exec(file)?.[1])
-    .filter((name) => name !== undefined)
-    .sort();
-}
-
-/** The same for a person to read. */
-export async function environmentList(): Promise<string> {
-  return (await environments()).join(", ");
-}
-
 /**
  * The CLI writes the salt of the passphrase into the stack's settings. An environment that has none there yet, as the
  * worked ones, keeps it in a copy, so that a clone stays clean; one that holds encrypted values brings its own.
@@ -101,7 +101,8 @@ async function deriveSettings(settings: string, name: string): Promise<void> {
   const before = existsSync(copy) ? await readFile(copy, "utf8") : "";
   const salt = before.split("\n").find((line) => line.startsWith("encryptionsalt:"));
   const text = (await readFile(settings, "utf8")).trimEnd();
-  await writeFile(copy, salt === undefined ? `${text}\n` : `${text}\n${salt}\n`);
+  const isWhole = salt === undefined || hasOwnSalt(text);
+  await writeFile(copy, isWhole ? `${text}\n` : `${text}\n${salt}\n`);
 }
 
 function hasOwnSalt(text: string): boolean {

@@ -90,7 +90,7 @@ describe("the platform", () => {
     [
       "cloud",
       { "hetzner.cloudControllerManager": { enabled: false }, csi: { enabled: false } },
-      ["Cilium", "HcloudSecret", "SealedSecrets"],
+      ["Cilium", "SealedSecrets"],
       ["CiliumReady", "NodesReady", "SealedSecretsReady"],
     ],
   ] as const)(

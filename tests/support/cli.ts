@@ -46,6 +46,13 @@ export class Workbench {
     return ended;
   }
 
+  /** A line as a person types it into a shell in the checkout. */
+  async typed(line: string, { timeout }: CallOptions = {}): Promise<Ended> {
+    const ended = await runChild("sh", ["-c", line], { cwd: root, env: this.environment(), timeout });
+    this.said.push(ended.stdout, ended.stderr);
+    return ended;
+  }
+
   private call({ within = [], input, timeout }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const [program = "", ...rest] = [...within, ...String(scripts[script]).split(" "), ...args];

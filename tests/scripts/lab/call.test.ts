@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { commands, readCall } from "../../../scripts/lab/call.ts";
+import { commands, labCommand, readCall } from "../../../scripts/lab/call.ts";
 
 describe("a call of the lab", () => {
   test.each([
@@ -13,6 +13,12 @@ describe("a call of the lab", () => {
       ["exec", "kubectl", "get", "nodes"],
       { name: "default", command: "exec", args: ["--", "kubectl", "get", "nodes"] },
     ],
+    [
+      ["fault", "add", "--on", "cloud", "--name", "POST /v1/servers"],
+      { name: "default", command: "fault", args: ["add", "--on", "cloud", "--name", "POST /v1/servers"] },
+    ],
+    [["--name", "a", "fault", "add", "--name=lease"], { name: "a", command: "fault", args: ["add", "--name=lease"] }],
+    [["fault", "list", "--name", "a"], { name: "a", command: "fault", args: ["list"] }],
     [["exec", "--name", "a", "--", "curl", "--help"], { name: "a", command: "exec", args: ["--", "curl", "--help"] }],
     [
       ["exec", "helm", "list", "--name", "x", "-h"],
@@ -34,6 +40,12 @@ describe("a call of the lab", () => {
 
   test.each(["", "-a", "../b", "A", "a".repeat(33)])("refuses '%s' as the name of a lab", (name) => {
     expect(() => readCall(["up", `--name=${name}`])).toThrow(`'${name}' is no name for a lab`);
+  });
+
+  test("is written so that it is understood", () => {
+    expect(labCommand("default", "down")).toBe("npm run lab -- down");
+    const typed = labCommand("second", "fault", "add", "--name", "x").split(" ").slice(4);
+    expect(readCall(typed)).toEqual({ name: "second", command: "fault", args: ["add", "--name", "x"] });
   });
 
   test("refuses a name that is left out", () => {

@@ -1,5 +1,5 @@
 // `npm run lab` with a program that tells what it was called with.
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
@@ -28,7 +28,7 @@ describe("npm run lab", () => {
   test.each([[[]], [["--help"]], [["-h"]]])("%j tells what there is, and builds nothing", async (args) => {
     const ended = await checkout.run("lab", ...args);
     expect(ended).toMatchObject({ code: 0, stderr: "" });
-    expect(ended.stdout).toMatch(/^npm run lab -- <command>.*\n(.*\n)+ {2}down +end a lab/);
+    expect(ended.stdout).toMatch(/^npm run lab -- \[--name <lab>\] <command>.*\n(.*\n)+ {2}down +end a lab/);
     expect(checkout.calls()).toEqual([]);
     expect(existsSync(join(checkout.folder, ".work"))).toBe(false);
   });
@@ -64,10 +64,24 @@ describe("npm run lab", () => {
     expect(stdout).toBe(`${checkout.entries("charts")[0]}\n`);
   });
 
+  test("lets programs inside find the cluster that is up there, whatever leads a person to others", async () => {
+    const program = String.raw`#!/bin/sh\necho "$KUBECONFIG $TALOSCONFIG"\n`;
+    checkout.on("go build", `while [ "$1" != -o ]; do shift; done; printf '${program}' >"$2"; chmod +x "$2"; exit`);
+    checkout.env.KUBECONFIG = "/of/another/cluster";
+    expect((await checkout.run("lab", "exec", "anything")).stdout).toBe("/of/another/cluster \n");
+    const files = ["kubeconfig", "talosconfig"].map((kind) => `${folder("default")}.${kind}`);
+    mkdirSync(join(checkout.folder, ".work", "lab"), { recursive: true });
+    for (const file of files) writeFileSync(file, "");
+    expect((await checkout.run("lab", "exec", "anything")).stdout).toBe(`${files.join(" ")}\n`);
+  });
+
   test.each(["up", "run"])("%s builds all that a lab runs, and tells the lab where it is", async (command) => {
     const ended = await checkout.run("lab", command, "--seed", "2");
     const tools = join(checkout.folder, ".work", "lab", "tools.json");
-    expect(ended.stdout).toBe(`[${command}][--dir][${folder("default")}][--tools][${tools}][--seed][2]`);
+    const snapshots = join(checkout.folder, ".work", "lab", "default.snapshots.json");
+    const options = `[--tools][${tools}][--snapshots][${snapshots}][--seed][2]`;
+    expect(ended.stdout).toBe(`[${command}][--dir][${folder("default")}]${options}`);
+    expect(JSON.parse(readFileSync(snapshots, "utf8"))).toEqual([]); // no environment here runs on a lab
     const names = ["controlplane", "talosctl", "helm", "csi-provisioner", "configcheck-1.12", "sluice-lab"];
     expect(built()).toEqual(expect.arrayContaining(names));
     const paths: Record<string, string> = JSON.parse(readFileSync(tools, "utf8"));

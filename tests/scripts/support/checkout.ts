@@ -139,6 +139,7 @@ function fillCheckout(folder: string): void {
     "scripts/lab",
     "scripts/lab.ts",
     "scripts/run.mjs",
+    "stacks/labName.ts",
     "toolchain",
   ]) {
     cpSync(join(repository, path), join(folder, path), { recursive: true });

@@ -1,0 +1,108 @@
+// `npm run lab -- exec node scripts/gateDelays.ts [rounds]`: how long after the fact gates open, many times over. It takes a cluster on the lab that is
+// whole, holds the pods that a gate waits for, lets them go at any moment, and compares when the gate opened with the lab's timeline.
+import { readFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
+import { systemClock } from "../components/gates/clock.ts";
+import { waitAt } from "../components/gates/openGate.ts";
+import { findGate, type GateName } from "../components/gates/registry.ts";
+import { ask, Cluster, patience, timeline, until } from "./gateDelays/insideLab.ts";
+import { gateDelay } from "./summary/delays.ts";
+import type { Fact } from "./summary/facts.ts";
+import { table } from "./summary/table.ts";
+import { Failure, main } from "./workspace/fail.ts";
+
+/** The longest that a pod is held while gates wait, in milliseconds: so that it is let go at any moment of whatever they do. */
+const longestHold = 3_000;
+
+/** A pod that is held, and the gates that wait for it. */
+interface Trial {
+  readonly pod: RegExp;
+  readonly gates: (nodes: readonly string[]) => Partial<Record<GateName, Readonly<Record<string, unknown>>>>;
+}
+
+const trials: readonly Trial[] = [
+  {
+    pod: /^cilium-[a-z0-9]{5}$/,
+    gates: (nodes) => ({
+      CiliumReady: { nodes },
+      NodesReady: { nodes, controller: "hcloud-cloud-controller-manager", labels: [] },
+    }),
+  },
+  {
+    pod: /^sealed-secrets-controller-/,
+    gates: () => ({ SealedSecretsReady: { namespace: "kube-system", controller: "sealed-secrets-controller" } }),
+  },
+];
+
+await main(async () => {
+  const rounds = Number(process.argv[2] ?? 20);
+  const file = process.env.KUBECONFIG;
+  if (file === undefined) throw new Failure("there is no cluster in this lab: 'npm run up -- <environment>' makes one");
+  const cluster = new Cluster(readFileSync(file, "utf8"));
+  const started = Date.parse((await ask("/status")).started);
+  const delays = new Map<string, number[]>();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const trial of trials) {
+      for (const [gate, delay] of await measure(cluster, trial, started)) {
+        delays.set(gate, [...(delays.get(gate) ?? []), delay]);
+      }
+    }
+  }
+  const columns = ["Gate", "Rounds", "Median", "p99", "Longest"].map((title) => ({ title }));
+  const rows = [...delays].map(([gate, all]) => [
+    gate,
+    `${all.length}`,
+    ...[0.5, 0.99, 1].map((part) => `${quantile(all, part).toFixed(3)} s`),
+  ]);
+  console.log(table(columns, rows).join("\n"));
+  console.log(`\n  Load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores`);
+  return 0;
+});
+
+/** One round: the delay of each gate, in seconds. */
+async function measure(cluster: Cluster, trial: Trial, started: number): Promise<[string, number][]> {
+  const [nodes, pods] = await Promise.all([cluster.nodes(), cluster.pods()]);
+  const pod = pods.find(({ metadata }) => trial.pod.test(metadata.name));
+  if (pod === undefined)
+    throw new Failure(`there is no pod ${trial.pod.source} in kube-system: the cluster is not whole`);
+  const seen = (await timeline(0)).length;
+  const rule = { on: "pod", name: `kube-system/${pod.metadata.name.replace(/[^-]*$/, "")}*`, do: "hold", times: 1 };
+  const { ids } = await ask("/faults", { method: "POST", body: JSON.stringify(rule) });
+  await cluster.remove(pod.metadata.name);
+  const isHeld = ({ what, value, detail }: Fact) => what === "fault" && value === "hold" && detail?.rule === ids[0];
+  await until(seen, isHeld);
+
+  const waits = Object.entries(trial.gates(nodes)).map(async ([name, inputs]) => {
+    const gate = await findGate(name);
+    const properties = {
+      gate: name,
+      inputs,
+      credentials: { kubeconfig: cluster.kubeconfig },
+      settings: { deadline: patience / 1000, stable: 0 },
+      triggers: [],
+      row: "",
+    };
+    const began = Date.now();
+    const end = await waitAt(gate, properties, properties.settings, { clock: systemClock });
+    if (end.kind !== "opened") throw new Failure(`${name} did not open: ${JSON.stringify(end.unmet)}`);
+    const opened = Date.now();
+    const wait = { began, held: opened, opened, stable: 0 };
+    return { type: `gates:${name}`, name, began, ended: opened, outcome: "done" as const, waits: [wait] };
+  });
+  await new Promise((done) => setTimeout(done, 500 + Math.random() * longestHold));
+  const released = Date.now();
+  await ask(`/faults/${ids[0]}`, { method: "DELETE" });
+  const lines = await Promise.all(waits);
+  const early = lines.find(({ ended }) => ended < released);
+  if (early !== undefined) throw new Failure(`${early.name} opened while ${pod.metadata.name} was held`);
+  // What is written down a moment later than it can be seen is there now, too.
+  await new Promise((done) => setTimeout(done, 500));
+  const facts = await timeline(0);
+  const about = { isControlPlane: () => false, isEndpoint: () => true };
+  return lines.map((line) => [line.name, gateDelay(line, { started, facts }, about, 0) ?? Number.NaN]);
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

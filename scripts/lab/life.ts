@@ -1,0 +1,102 @@
+// A lab as scripts use it: started where none runs, and asked which one it is.
+import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { ensureTools } from "../toolchain/ensure.ts";
+import { programPath } from "../toolchain/entry.ts";
+import { toolNamed } from "../toolchain/tools.ts";
+import { Failure } from "../workspace/fail.ts";
+import { writeWhole } from "../workspace/files.ts";
+import { workFolder } from "../workspace/paths.ts";
+import { run } from "../workspace/run.ts";
+import { labCommand } from "./call.ts";
+import { labSnapshots } from "./environment.ts";
+import { labPrograms, writeProgramPaths } from "./programs.ts";
+import { isAmong, type LabSnapshot } from "./snapshots.ts";
+
+/** Where the labs of this checkout are, each in a folder of its name. */
+export const labsFolder = join(workFolder, "lab");
+
+/** Tells one life of a lab from any other, which has nothing of what was in this one. */
+export interface LabLife {
+  readonly pid: number;
+  readonly start: number;
+  readonly boot: string;
+}
+
+/** What is known of a lab that runs. */
+export interface RunningLab {
+  readonly life: LabLife;
+  /** Host and port on this machine that lead to its first cluster. */
+  readonly kubernetes: string;
+  /** What its cloud was given to start servers from. */
+  readonly snapshots: readonly LabSnapshot[];
+}
+
+/** A call of the lab's own program, for `run` and `runAttached`. */
+export function labCall(lab: string, command: string, args: readonly string[] = []): [string, string[]] {
+  return [programPath(toolNamed("sluice-lab")), [command, "--dir", join(labsFolder, lab), ...args]];
+}
+
+/** The lab of that name; undefined where none runs. */
+export async function runningLab(lab: string): Promise<RunningLab | undefined> {
+  const file = join(labsFolder, lab, "lab.json");
+  if (!existsSync(file)) return undefined;
+  const { process: life, kubernetes, ready, config } = JSON.parse(await readFile(file, "utf8"));
+  if (ready !== true || !isAlive(life)) return undefined;
+  return { life, kubernetes, snapshots: config.moreSnapshots ?? [] };
+}
+
+/** Starts the lab unless it runs, builds what is missing for that, and says so. */
+export async function startLab(lab: string): Promise<RunningLab> {
+  needLinux();
+  await ensureTools(labPrograms);
+  const before = await runningLab(lab);
+  if (before === undefined) console.error(`sluice: starting the lab '${lab}'; ${labCommand(lab, "down")} ends it`);
+  const [program, args] = labCall(lab, "up", await startOptions(lab));
+  const started = await run(program, args, {
+    onOutput: (text, stream) => void (before === undefined && stream === "stderr" && process.stderr.write(text)),
+  });
+  if (started.code !== 0) throw new Failure(`the lab '${lab}' cannot be started:\n${started.stderr.trim()}`);
+  const running = await runningLab(lab);
+  if (running === undefined) throw new Failure(`the lab '${lab}' has ended again; ${labCommand(lab, "up")} starts it`);
+  return running;
+}
+
+/** Refuses to go on without what servers of an environment start from. */
+export function needSnapshot(lab: string, running: RunningLab, snapshot: LabSnapshot): void {
+  if (isAmong(snapshot, running.snapshots)) return;
+  throw new Failure(
+    `the lab '${lab}' was started before it was known that it needs a snapshot '${snapshot.description}', and has none: ` +
+      `end it with '${labCommand(lab, "down")}', which takes the clusters in it away, and run this again.`,
+  );
+}
+
+/** Options of `up` and `run`: its programs, and snapshots for the environments that run on it. */
+export async function startOptions(lab: string): Promise<string[]> {
+  const [programs, snapshots] = [join(labsFolder, "tools.json"), join(labsFolder, `${lab}.snapshots.json`)];
+  await writeProgramPaths(programs);
+  await writeWhole(snapshots, `${JSON.stringify(await labSnapshots(lab), null, 2)}\n`);
+  return ["--tools", programs, "--snapshots", snapshots];
+}
+
+export function needLinux(): void {
+  if (process.platform === "linux") return;
+  throw new Failure(
+    `the lab needs network namespaces, which Linux alone has; this is ${process.platform}. ` +
+      "A Linux container or virtual machine will do; previews need no lab.",
+  );
+}
+
+/** Numbers of processes come back; together with when it began, in ticks since the machine did, they do not. */
+function isAlive(life: LabLife): boolean {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const stat = readFileSync(`/proc/${life.pid}/stat`, "utf8");
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state !== "Z" && isDeepStrictEqual({ pid: life.pid, start: Number(fields[18]), boot }, { ...life });
+  } catch {
+    return false; // no such process
+  }
+}

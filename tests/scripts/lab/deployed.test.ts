@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+
+const work = mkdtempSync(join(tmpdir(), "sluice-deployed-"));
+let life: typeof import("../../../scripts/lab/life.ts");
+let deployed: typeof import("../../../scripts/lab/deployed.ts");
+beforeAll(async () => {
+  process.env.SLUICE_WORK = work;
+  life = await import("../../../scripts/lab/life.ts");
+  deployed = await import("../../../scripts/lab/deployed.ts");
+});
+afterEach(() => rmSync(join(work, "lab"), { recursive: true, force: true }));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** This very process, in the place of a lab's first. */
+function ownLife() {
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  const start = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+  return { pid: process.pid, start, boot: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim() };
+}
+
+function writeLab(name: string, process: object, more: object = {}): void {
+  mkdirSync(join(work, "lab", name), { recursive: true });
+  const info = { process, ready: true, kubernetes: "127.0.0.1:1", config: {}, ...more };
+  writeFileSync(join(work, "lab", name, "lab.json"), JSON.stringify(info));
+}
+
+describe("a lab that scripts ask for", () => {
+  test("runs when its first process does", async () => {
+    writeLab("a", ownLife(), { config: { moreSnapshots: [{ talos: "1.13.8" }] } });
+    expect(await life.runningLab("a")).toEqual({
+      life: ownLife(),
+      kubernetes: "127.0.0.1:1",
+      snapshots: [{ talos: "1.13.8" }],
+    });
+  });
+
+  test.each([
+    ["another process that has its number", { start: 1 }],
+    ["a process before the machine was started anew", { boot: "other" }],
+    ["a process that has ended", { pid: 4_194_305 }],
+  ])("does not run when it was %s", async (_, change) => {
+    writeLab("a", { ...ownLife(), ...change });
+    expect(await life.runningLab("a")).toBeUndefined();
+  });
+
+  test("does not run before it is ready, or when there is none", async () => {
+    writeLab("a", ownLife(), { ready: false });
+    expect(await life.runningLab("a")).toBeUndefined();
+    expect(await life.runningLab("b")).toBeUndefined();
+  });
+
+  test("is refused where it lacks what servers start from, with what to do", () => {
+    const snapshot = {
+      talos: "1.13.8",
+      schematic: "a",
+      customization: "",
+      arch: "amd64",
+      labels: {},
+      description: "Talos 1.13.8",
+    };
+    const running = { life: ownLife(), kubernetes: "", snapshots: [] };
+    expect(() => life.needSnapshot("a", running, snapshot)).toThrow(
+      "the lab 'a' was started before it was known that it needs a snapshot 'Talos 1.13.8', and has none: end it with 'npm run lab -- --name a down'",
+    );
+    expect(() => life.needSnapshot("a", { ...running, snapshots: [snapshot] }, snapshot)).not.toThrow();
+  });
+});
+
+describe("an environment that was deployed in a lab", () => {
+  const here = (name = "a") => ({ lab: name, life: ownLife() });
+
+  test("is there while that lab lives, and as long as nobody knows of a deployment", async () => {
+    expect(await deployed.isFromGoneLab("dev", here())).toBe(false);
+    await deployed.recordDeployed("dev", here());
+    expect(await deployed.isFromGoneLab("dev", here())).toBe(false);
+  });
+
+  test("U3 is gone in the next life of it", async () => {
+    await deployed.recordDeployed("dev", { lab: "a", life: { ...ownLife(), start: 1 } });
+    expect(await deployed.isFromGoneLab("dev", here())).toBe(true);
+    await deployed.forgetDeployed("dev");
+    expect(await deployed.isFromGoneLab("dev", here())).toBe(false);
+  });
+
+  test("U3 is not forgotten in another lab that still runs", async () => {
+    writeLab("b", ownLife());
+    await deployed.recordDeployed("dev", here("b"));
+    await expect(deployed.isFromGoneLab("dev", here())).rejects.toThrow(
+      "dev is to run on the lab 'a', but is deployed on 'b', which runs. End that one ('npm run lab -- --name b down')",
+    );
+    rmSync(join(work, "lab", "b"), { recursive: true });
+    expect(await deployed.isFromGoneLab("dev", here())).toBe(true);
+  });
+});

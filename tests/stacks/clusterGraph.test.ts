@@ -1,0 +1,303 @@
+// The order of the chain, as the engine is told it: with any configuration no stage can begin while the gate before it is closed.
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import * as pulumi from "@pulumi/pulumi";
+import { deployCluster } from "../../stacks/cluster.ts";
+import { parseClusterConfig } from "../../stacks/config.ts";
+import { hasCloudControllerManager, hasCsi, hasFlux } from "../../stacks/platformParts.ts";
+import type { ClusterConfig } from "../../stacks/schema.ts";
+import { type MockOptions, type Recording, record, title } from "../support/mocks.ts";
+import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
+import { clientConfig, generator, talosMocks } from "../support/talosMocks.ts";
+import { type Graph, type GraphResource, graphFaults, type Link } from "./clusterGraphFaults.ts";
+
+const gate = (name: string) => `pulumi-nodejs:dynamic/gates:${name}`;
+const bootstrap = "pulumi-nodejs:dynamic/talos:Bootstrap";
+const kubernetes = "pulumi:providers:kubernetes";
+
+/** What no gate stands before and none proves by itself: the ways to those who make things, and what machine configs are made from. */
+const ground = [
+  ...["pulumi:providers:hcloud", kubernetes],
+  ...["sluice:talos:MachineSecrets", "sluice:talos:NodeMachineConfig"],
+];
+
+/** The order of the stages (docs/architecture.md), of those that this configuration has. */
+function chainOf(config: ClusterConfig): Link[] {
+  const platform = (...names: string[]) => names.map((name) => `sluice:platform:${name}`);
+  const hasController = hasCloudControllerManager(config);
+  // Used by the controller and by the driver for volumes.
+  const supplies = hasController || hasCsi(config) ? platform("HcloudSecret") : [];
+  return [
+    { stages: ["sluice:images:HetznerImage", "sluice:machines:HetznerMachines"], gate: gate("Preflight") },
+    { stages: ["sluice:talos:NodeConfigurations"], gate: gate("Stages") },
+    { stages: [bootstrap], gate: gate("Etcd") },
+    { stages: [], gate: gate("TalosServices") },
+    { stages: ["sluice:talos:Kubeconfig"], gate: gate("KubernetesApi") },
+    { stages: [], gate: gate("NodesJoined") },
+    { stages: platform("Cilium"), gate: gate("CiliumReady"), inCluster: true },
+    {
+      stages: hasController ? platform("HcloudCloudControllerManager") : [],
+      supplies,
+      gate: gate("NodesReady"),
+      inCluster: true,
+    },
+    ...(hasCsi(config) ? [{ stages: platform("HcloudCsi"), gate: gate("CsiReady"), inCluster: true }] : []),
+    ...(config.sealedSecrets.enabled
+      ? [{ stages: platform("SealedSecrets"), gate: gate("SealedSecretsReady"), inCluster: true }]
+      : []),
+    ...(hasFlux(config) ? [{ stages: platform("Flux"), gate: gate("GitOpsReady"), inCluster: true }] : []),
+  ];
+}
+
+const flux = { url: "https://git.example.org/home.git" };
+const off = { enabled: false };
+const node = (name: string, role: string, address: string) => ({ name, role, address });
+const six = [1, 2, 3].flatMap((n) => [
+  node(`cp-${n}`, "controlplane", `10.0.1.1${n}`),
+  node(`w-${n}`, "worker", `10.0.1.2${n}`),
+]);
+
+const configurations: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+  ["the worked example and Flux", { flux }],
+  ["one node", { flux, nodes: [node("cp-1", "controlplane", "10.0.1.11")] }],
+  ["three control planes and three workers", { flux, nodes: six }],
+  ["one node after the other", { flux, apply: { parallel: 1 } }],
+  ["no cloud controller", { flux, "hetzner.cloudControllerManager": off }],
+  ["no volumes", { flux, csi: off }],
+  ["no cloud controller and no volumes", { flux, csi: off, "hetzner.cloudControllerManager": off }],
+  ["no sealed secrets", { flux, sealedSecrets: off }],
+  ["nothing but Cilium", { csi: off, sealedSecrets: off, "hetzner.cloudControllerManager": off }],
+  ["a snapshot that is made where there is none", { flux, "hetzner.snapshot": { build: true } }],
+  ["no load balancer", { flux, "hetzner.loadBalancer": undefined, endpoint: "api.example.org" }],
+  ["a load balancer that serves the world", { flux, "hetzner.loadBalancer": { address: "10.0.1.5", public: true } }],
+];
+
+const configOf = (changes: Readonly<Record<string, unknown>>, base: Base = "cloud") =>
+  parseClusterConfig(Object.entries(changes).reduce((raw, [path, to]) => changed(raw, path, to), rawConfig(base)));
+
+const kubeconfigRaw = "clusters: [{ name: cloud, cluster: { server: https://10.0.1.5:6443 } }]";
+
+/** The state after an update that went well. */
+const made: MockOptions = {
+  ...talosMocks,
+  state: (resource) => {
+    const { type, name, inputs } = resource;
+    if (type === "hcloud:index/server:Server") return { ...inputs, ipv4Address: `address of ${name}` };
+    if (type === "hcloud:index/loadBalancer:LoadBalancer") return { ...inputs, ipv4: "203.0.113.9" };
+    if (type.endsWith(":HetznerSnapshot")) return { ...inputs, snapshotId: "42" };
+    if (type.endsWith(":NodeConfiguration")) return { ...inputs, configHash: "the-hash" };
+    if (type === "talos:cluster/kubeconfig:Kubeconfig") return { ...inputs, kubeconfigRaw };
+    if (type.includes("/gates:")) return { ...inputs, evidence: { revisions: {} }, waited: 1 };
+    return talosMocks.state?.(resource) ?? inputs;
+  },
+};
+/** A first preview: of what is made nothing is known. */
+const first: MockOptions = { ...talosMocks, preview: true, state: ({ inputs }) => inputs };
+
+const token = process.env.HCLOUD_TOKEN;
+beforeAll(() => {
+  process.env.HCLOUD_TOKEN = "the-token";
+});
+afterAll(() => {
+  if (token === undefined) delete process.env.HCLOUD_TOKEN;
+  else process.env.HCLOUD_TOKEN = token;
+});
+
+describe("the chain, with", () => {
+  describe.each(configurations)("%s,", (_, changes) => {
+    const config = configOf(changes);
+    const deploy = () => deployCluster(config);
+    let preview: Recording<unknown>;
+    let update: Recording<unknown>;
+    beforeAll(async () => {
+      preview = await record(deploy, first);
+      update = await record(deploy, made);
+    });
+
+    test("S3.1 S3.3 U1 has every stage behind the gate before it and proven by the next, and all in the cluster go with it", () => {
+      const clusterIs = `${bootstrap} ${config.clusterName}`;
+      expect(graphFaults(update, chainOf(config), { ground, clusterIs })).toEqual([]);
+      // Nothing can be done in the cluster by it before the cluster has proven itself.
+      const provider = update.resources.find(({ type }) => type === kubernetes);
+      expect(provider?.dependencies).toContain(`${gate("NodesJoined")} ${config.clusterName}-nodes-joined`);
+    });
+
+    test("U2 makes the same resources in the first preview, when nothing is known", () => {
+      expect(preview.resources.map(title)).toEqual(update.resources.map(title));
+    });
+
+    test("U2 makes nothing in an apply", async () => {
+      expect(await madeLate(deploy)).toEqual([]);
+    });
+
+    test("U2 asks nobody in a preview, and only what needs no network afterwards", () => {
+      expect(preview.invokes).toEqual([]);
+      expect(new Set(update.invokes.map(({ token }) => token))).toEqual(new Set([clientConfig, generator]));
+    });
+  });
+
+  test.each(["home", "existing"] as const)(
+    "S3.1 machines that the program does not make yet has no stage that needs them: %s",
+    async (base) => {
+      const config = configOf({}, base);
+      const graph = await record(() => deployCluster(config), made);
+      expect(graphFaults(graph, [], { ground, clusterIs: "" })).toEqual([]);
+    },
+  );
+});
+
+test("U2 a resource that is made in an apply is found, also where its value is known in a preview", async () => {
+  class Thing extends pulumi.CustomResource {
+    constructor(name: string) {
+      super("test:things:Thing", name, {});
+    }
+  }
+  const program = () => {
+    new Thing("in time");
+    pulumi.output("late").apply((name) => new Thing(name));
+  };
+  expect(await madeLate(program)).toEqual(["test:things:Thing late"]);
+});
+
+/** What was made after the program had come to its end. */
+async function madeLate(program: () => unknown): Promise<string[]> {
+  const late: string[] = [];
+  await pulumi.runtime.setMocks({
+    newResource: (resource) => ({
+      id: `${resource.name}-id`,
+      state: resource.custom === false ? {} : (made.state?.(resource) ?? {}),
+    }),
+    call: (call) => made.invoke?.(call) ?? {},
+  });
+  let isOver = false;
+  await pulumi.runtime.runInPulumiStack(async () => {
+    pulumi.runtime.registerStackTransformation(({ type, name }) => {
+      if (isOver) late.push(`${type} ${name}`);
+      return undefined;
+    });
+    program();
+    isOver = true;
+  });
+  await pulumi.runtime.disconnect();
+  return late;
+}
+
+describe("the judge of the chain", () => {
+  const resource = (type: string, dependencies: readonly string[] = [], parent?: string): GraphResource => ({
+    type,
+    name: "x",
+    parent,
+    dependencies,
+  });
+  /** Machines, a gate, a stage of a component with two parts, a gate, a stage in the cluster, a gate. */
+  const good: Graph = {
+    resources: [
+      resource("ground"),
+      resource("machines"),
+      resource("server", ["ground x"], "machines x"),
+      resource("Preflight", ["server x"]),
+      resource("configs", ["Preflight x"]),
+      resource("config-1", [], "configs x"),
+      resource("config-2", ["config-1 x"], "configs x"),
+      resource("Stages", ["config-2 x"]),
+      resource("cni", ["Stages x"]),
+      resource("release", [], "cni x"),
+      resource("Ready", ["release x", "ground x"]),
+    ],
+    deletedWith: { "cni x": "configs x" },
+  };
+  const chain: readonly Link[] = [
+    { stages: ["machines"], gate: "Preflight" },
+    { stages: ["configs"], gate: "Stages" },
+    { stages: ["cni"], gate: "Ready", inCluster: true },
+  ];
+  const judge = (graph: Graph, links = chain) =>
+    graphFaults(graph, links, { ground: ["ground"], clusterIs: "configs x" });
+  /** The same with another resource in place of the one of that type, or without it. */
+  const where = (type: string, other?: GraphResource): Graph => ({
+    ...good,
+    resources: good.resources.flatMap((one) => (one.type !== type ? [one] : other === undefined ? [] : [other])),
+  });
+
+  test("finds nothing wrong with a chain that is whole", () => {
+    expect(judge(good)).toEqual([]);
+  });
+
+  test.each<[string, Graph, string[]]>([
+    [
+      "a stage that does not wait",
+      where("configs", resource("configs")),
+      ["configs x", "config-1 x", "config-2 x"]
+        .map((one) => `${one} does not wait for Preflight x`)
+        .concat("Stages x does not wait for Preflight x"),
+    ],
+    [
+      "a part that is outside its component and does not wait",
+      where("config-1", resource("config-1")),
+      ["config-1 x is of no stage"],
+    ],
+    [
+      "a stage that waits for an earlier gate than the one before it",
+      where("cni", resource("cni", ["Preflight x"])),
+      [
+        "cni x does not wait for Stages x",
+        "release x does not wait for Stages x",
+        "Ready x does not wait for Stages x",
+      ],
+    ],
+    [
+      "a gate that opens without one part of its stage",
+      where("Stages", resource("Stages", ["config-1 x"])),
+      ["Stages x opens without config-2 x"],
+    ],
+    [
+      "a gate that waits for nothing",
+      where("Stages", resource("Stages")),
+      [
+        "Stages x opens without config-1 x",
+        "Stages x opens without config-2 x",
+        "Stages x does not wait for Preflight x",
+      ],
+    ],
+    ["a gate that is not there", where("Ready"), ["there is not one gate Ready"]],
+    [
+      "a stage that is not there",
+      { ...good, resources: good.resources.filter(({ type }) => type !== "cni" && type !== "release") },
+      [
+        "Ready x waits for release x, which is not there",
+        "there is no stage cni",
+        "Ready x does not wait for Stages x",
+      ],
+    ],
+    [
+      "a resource of no stage",
+      { ...good, resources: [...good.resources, resource("stray", ["Ready x"])] },
+      ["stray x is of no stage"],
+    ],
+    [
+      "a resource in the cluster that is to be deleted by itself",
+      { ...good, deletedWith: {} },
+      ["cni x is not deleted with configs x", "release x is not deleted with configs x"],
+    ],
+    [
+      "a resource in the cluster that goes with something else",
+      { ...good, deletedWith: { "cni x": "server x" } },
+      ["cni x is not deleted with configs x", "release x is not deleted with configs x"],
+    ],
+  ])("S3.3 finds %s", (_, graph, faults) => {
+    expect(judge(graph)).toEqual(faults);
+  });
+
+  test("S3.3 finds a supply that begins early, or that no gate proves", () => {
+    const links = chain.map((link) => (link.gate === "Ready" ? { ...link, supplies: ["supply"] } : link));
+    const supplied = (supply: readonly string[], ready: readonly string[]): Graph => {
+      const { resources, deletedWith } = where("Ready", resource("Ready", ["release x", ...ready]));
+      return {
+        resources: [...resources, resource("supply", supply)],
+        deletedWith: { ...deletedWith, "supply x": "configs x" },
+      };
+    };
+    expect(judge(supplied(["Stages x"], ["supply x"]), links)).toEqual([]);
+    expect(judge(supplied(["Stages x"], []), links)).toEqual(["no gate proves supply x"]);
+    expect(judge(supplied(["Preflight x"], ["supply x"]), links)).toEqual(["supply x does not wait for Stages x"]);
+  });
+});

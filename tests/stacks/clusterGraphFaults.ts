@@ -1,0 +1,110 @@
+// What a graph of resources must be, so that no stage begins while the gate before it is closed. It is judged by what the engine is told, not by
+// the code that tells it.
+
+export interface GraphResource {
+  readonly type: string;
+  readonly name: string;
+  /** `type name`, as all that follows. */
+  readonly parent: string | undefined;
+  readonly dependencies: readonly string[];
+}
+
+export interface Graph {
+  readonly resources: readonly GraphResource[];
+  readonly deletedWith: Readonly<Record<string, string>>;
+}
+
+/** One link of the chain. */
+export interface Link {
+  /** Types of what begins when the gate of the link before it opens: components, or resources that have none. */
+  readonly stages: readonly string[];
+  /** Types of what begins with it too, and is proven by whatever gate comes behind its first user. */
+  readonly supplies?: readonly string[];
+  /** Type of the gate behind it, which opens when all of it is proven. */
+  readonly gate: string;
+  /** Whether its resources live in the cluster: then they go with it. */
+  readonly inCluster?: boolean;
+}
+
+/** Every fault in words. What is on no link must be of a type that `ground` names, and begins before the first gate. */
+export function graphFaults(
+  { resources, deletedWith }: Graph,
+  chain: readonly Link[],
+  { ground, clusterIs }: { readonly ground: readonly string[]; readonly clusterIs: string },
+): string[] {
+  const byTitle = new Map(resources.map((resource) => [titleOf(resource), resource]));
+  const top = (resource: GraphResource): GraphResource => {
+    const above = byTitle.get(resource.parent ?? "");
+    return above === undefined ? resource : top(above);
+  };
+  /** All that the engine waits for before it makes the resource, of its own and of its components'. */
+  const waitsFor = (resource: GraphResource): string[] => {
+    const above = byTitle.get(resource.parent ?? "");
+    return [...resource.dependencies, ...(above === undefined ? [] : waitsFor(above))];
+  };
+  const reach = (start: GraphResource | undefined, found = new Set<string>()): Set<string> => {
+    for (const next of start === undefined ? [] : waitsFor(start)) {
+      const resource = byTitle.get(next);
+      if (found.has(next) || resource === undefined) continue;
+      found.add(next);
+      reach(resource, found);
+    }
+    return found;
+  };
+  const goesWith = (resource: GraphResource): string | undefined => {
+    const above = byTitle.get(resource.parent ?? "");
+    return deletedWith[titleOf(resource)] ?? (above && goesWith(above));
+  };
+  const parts = (types: readonly string[]) => resources.filter((resource) => types.includes(top(resource).type));
+  const only = (type: string) => {
+    const found = resources.filter((resource) => resource.type === type);
+    return found.length === 1 ? found[0] : undefined;
+  };
+
+  const known = [...ground, ...chain.flatMap(({ stages, supplies = [], gate }) => [...stages, ...supplies, gate])];
+  const faults = resources
+    .filter((resource) => !known.includes(top(resource).type))
+    .map((resource) => `${titleOf(resource)} is of no stage`);
+  const unknown = resources.flatMap((resource) =>
+    resource.dependencies
+      .filter((one) => !byTitle.has(one))
+      .map((one) => `${titleOf(resource)} waits for ${one}, which is not there`),
+  );
+  faults.push(...unknown);
+
+  let before: GraphResource | undefined;
+  for (const [place, { stages, supplies = [], gate: type, inCluster = false }] of chain.entries()) {
+    const gate = only(type);
+    if (gate === undefined) {
+      faults.push(`there is not one gate ${type}`);
+      continue;
+    }
+    for (const stage of [...stages, ...supplies]) {
+      if (!resources.some((resource) => resource.type === stage)) faults.push(`there is no stage ${stage}`);
+    }
+    const proven = reach(gate);
+    const provenLater = new Set(chain.slice(place).flatMap(({ gate }) => [...reach(only(gate))]));
+    for (const resource of parts([...stages, ...supplies])) {
+      const title = titleOf(resource);
+      if (before !== undefined && !waitsFor(resource).includes(titleOf(before))) {
+        faults.push(`${title} does not wait for ${titleOf(before)}`);
+      }
+      // A component is no more than its parts.
+      const isComponent = resources.some(({ parent }) => parent === title);
+      const isSupply = supplies.includes(top(resource).type);
+      if (!isComponent && !(isSupply ? provenLater : proven).has(title)) {
+        faults.push(isSupply ? `no gate proves ${title}` : `${titleOf(gate)} opens without ${title}`);
+      }
+      if (inCluster && goesWith(resource) !== clusterIs) faults.push(`${title} is not deleted with ${clusterIs}`);
+    }
+    if (before !== undefined && !proven.has(titleOf(before))) {
+      faults.push(`${titleOf(gate)} does not wait for ${titleOf(before)}`);
+    }
+    before = gate;
+  }
+  return faults;
+}
+
+function titleOf({ type, name }: Pick<GraphResource, "type" | "name">): string {
+  return `${type} ${name}`;
+}
