@@ -74,6 +74,16 @@ export class Cloud {
     return { id: server.id, name, address: server.public_net.ipv4.ip };
   }
 
+  /** All that the project has and that costs money or stands in the way of the next, a line each. */
+  async left(): Promise<string[]> {
+    const kinds = ["servers", "networks", "firewalls", "placement_groups", "load_balancers", "primary_ips", "volumes"];
+    const lists = kinds.map(async (kind) => {
+      const { [kind]: items } = await this.call("GET", `/${kind}`);
+      return items.map(({ name }: { name: string }) => `${kind} ${name}`);
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
   async delete(server: Server): Promise<void> {
     await this.call("DELETE", `/servers/${server.id}`);
   }

@@ -1,10 +1,14 @@
 // The real engine and providers inside a lab, with a program, a state and a home of their own.
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parse, stringify } from "yaml";
 import { ordinaryHome } from "../../../scripts/toolchain/official.ts";
 import { prepareToolchain } from "../../../scripts/toolchain/toolchain.ts";
 import type { Ended } from "../../../scripts/workspace/run.ts";
 import type { Lab } from "./lab.ts";
+import type { Watch } from "./watch.ts";
+
+export type EngineCommand = "up" | "refresh" | "destroy" | "preview";
 
 export class Engine {
   private readonly lab: Lab;
@@ -21,48 +25,97 @@ export class Engine {
 
   /** A stack `test` of the program in this folder, with these values of its config. */
   static async of(lab: Lab, program: string, config: Readonly<Record<string, string>>): Promise<Engine> {
+    const engine = await Engine.empty(lab, program);
+    await engine.set(config, "--plaintext");
+    return engine;
+  }
+
+  /** The same without a config. */
+  static async empty(lab: Lab, program: string): Promise<Engine> {
     const toolchain = await prepareToolchain();
-    const { PULUMI_HOME: from = ordinaryHome(), PATH = "" } = toolchain.environment;
-    const [home, state] = ["pulumi", "state"].map((name) => join(lab.files, name)) as [string, string];
-    mkdirSync(state);
+    const { PULUMI_HOME: from = ordinaryHome(), PATH = "", PULUMI_PARALLEL = "" } = toolchain.environment;
+    const [home, state, temporary] = ["pulumi", "state", "tmp"].map((name) => join(lab.files, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const folder of [state, temporary]) mkdirSync(folder);
     // The engine's home has more in it than plugins: of a person's own, nothing else is taken.
     cpSync(join(from, "plugins"), join(home, "plugins"), { recursive: true, verbatimSymlinks: true });
     const engine = new Engine(lab, toolchain.pulumi, program, {
       PATH,
+      PULUMI_PARALLEL,
       PULUMI_HOME: home,
       PULUMI_BACKEND_URL: `file://${state}`,
       PULUMI_CONFIG_PASSPHRASE: "for a test",
       PULUMI_SKIP_UPDATE_CHECK: "true",
+      // The kubernetes plugin leaves files there.
+      TMPDIR: temporary,
+      // Without it the engine has no option for a record of its events.
+      PULUMI_DEBUG_COMMANDS: "true",
     });
-    await engine.said("stack", "init", "test", "--no-select");
-    const values = Object.entries(config).flatMap(([key, value]) => ["--plaintext", `${key}=${value}`]);
-    await engine.said("config", "set-all", "--stack", "test", ...engine.settings, ...values);
+    // Beside the state: the program's folder stays as it is.
+    const project = readFileSync(join(program, "Pulumi.yaml"), "utf8");
+    writeFileSync(join(lab.files, "Pulumi.yaml"), project);
+    await engine.said(["stack", "init", "test", "--no-select", "-C", lab.files]);
     return engine;
   }
 
+  /** Sets values of the config as the CLI does. */
+  async set(values: Readonly<Record<string, string>>, how: "--plaintext" | "--secret"): Promise<void> {
+    const args = Object.entries(values).flatMap(([key, value]) => [how, `${key}=${value}`]);
+    await this.said(["config", "set-all", ...this.selected, ...args]);
+  }
+
+  /** Writes the config as a person does, each key with what it belongs to. What is encrypted stays. */
+  configure(values: Readonly<Record<string, unknown>>): void {
+    const { config = {}, ...rest } = existsSync(this.settings) ? parse(readFileSync(this.settings, "utf8")) : {};
+    const secrets = Object.entries(config).filter(([, value]) => Object.hasOwn(Object(value), "secure"));
+    writeFileSync(this.settings, stringify({ ...rest, config: { ...Object.fromEntries(secrets), ...values } }));
+  }
+
   /** `pulumi <command> --stack test`, without a question. */
-  call(command: "up" | "refresh" | "destroy" | "preview", ...args: readonly string[]): Promise<Ended> {
-    const silent = command === "preview" ? [] : ["--yes", "--skip-preview"];
-    return this.run([command, "--stack", "test", ...this.settings, ...silent, ...args]);
+  call(command: EngineCommand, ...args: readonly string[]): Promise<Ended> {
+    return this.run(this.command(command, args));
+  }
+
+  /** The same, and what it says as it goes on. */
+  begin(command: EngineCommand, ...args: readonly string[]): Watch {
+    return this.lab.watch(this.pulumi, this.command(command, args), this.env);
   }
 
   /** The stack's outputs, secrets in plain text. */
   async outputs(): Promise<Record<string, unknown>> {
-    return JSON.parse(await this.said("stack", "output", "--stack", "test", "--json", "--show-secrets"));
+    return JSON.parse(
+      await this.said(["stack", "output", "--stack", "test", "-C", this.program, "--json", "--show-secrets"]),
+    );
   }
 
-  private async said(...args: readonly string[]): Promise<string> {
+  /** The stack as the engine keeps it, secrets encrypted. */
+  async exported() {
+    return JSON.parse(await this.said(["stack", "export", "--stack", "test", "-C", this.program]));
+  }
+
+  private get settings(): string {
+    return join(this.lab.files, "Pulumi.test.yaml");
+  }
+
+  private get selected(): string[] {
+    return ["--stack", "test", "--config-file", this.settings, "-C", this.program];
+  }
+
+  private command(command: EngineCommand, args: readonly string[]): string[] {
+    const silent = command === "preview" ? [] : ["--yes", "--skip-preview"];
+    return [command, ...this.selected, ...silent, ...args];
+  }
+
+  private async said(args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(args);
     if (code !== 0) throw new Error(`pulumi ${args[0]}: ${stderr}${stdout}`);
     return stdout;
   }
 
-  /** Beside the state: the program's folder stays as it is. */
-  private get settings(): string[] {
-    return ["--config-file", join(this.lab.files, "Pulumi.test.yaml")];
-  }
-
   private run(args: readonly string[]): Promise<Ended> {
-    return this.lab.exec(this.pulumi, [...args, "-C", this.program], { env: this.env, timeout: 600_000 });
+    return this.lab.exec(this.pulumi, args, { env: this.env, timeout: 600_000 });
   }
 }

@@ -12,12 +12,12 @@ import { Trace } from "./trace.ts";
 import { Watch } from "./watch.ts";
 
 export interface LabOptions {
-  readonly profile?: "fast" | "real";
-  readonly seed?: number;
+  readonly profile?: "fast" | "real" | undefined;
+  readonly seed?: number | undefined;
   /** A scenario file's text. */
-  readonly scenario?: string;
+  readonly scenario?: string | undefined;
   /** A config file's text. */
-  readonly config?: string;
+  readonly config?: string | undefined;
 }
 
 export interface ExecOptions {
@@ -118,8 +118,9 @@ export class Lab {
   }
 
   /** Starts a program inside that goes on by itself. */
-  watch(name: string, args: readonly string[]): Watch {
-    return new Watch(program, ["exec", "--dir", this.dir, "--", name, ...args], { env: this.env, cwd: this.files });
+  watch(name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Watch {
+    const options = { env: { ...this.env, ...env }, cwd: this.files };
+    return new Watch(program, ["exec", "--dir", this.dir, "--", name, ...args], options);
   }
 
   /** Calls the lab's program with one of its other commands. */

@@ -1,0 +1,195 @@
+// The whole chain for one server: from a snapshot to a cluster that Flux reconciles, what it hands out, what later runs do to it
+// (nothing), and how it goes.
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { parse } from "yaml";
+import { root } from "../../scripts/workspace/paths.ts";
+import { Chain, type Run } from "./support/chain.ts";
+import { writes } from "./support/writes.ts";
+
+jest.setTimeout(300_000);
+
+const node = "test-cp-1";
+
+/** In the order of the chain. */
+const gates = [
+  "Preflight",
+  "Stages",
+  "Etcd",
+  "TalosServices",
+  "KubernetesApi",
+  "NodesJoined",
+  "CiliumReady",
+  "NodesReady",
+  "CsiReady",
+  "SealedSecretsReady",
+  "GitOpsReady",
+];
+
+describe("one server", () => {
+  let chain: Chain;
+  let up: Promise<Run>;
+  let address: string;
+  let held: string;
+  beforeAll(async () => {
+    chain = await Chain.of();
+    held = await chain.lab.fault({ on: "talos", name: "ApplyConfiguration", do: "hold" });
+    up = chain.up();
+    up.catch(() => undefined); // told by the tests that wait for it
+  });
+  afterAll(() => chain?.down());
+
+  const head = async () =>
+    (await chain.lab.said("git", ["ls-remote", "http://192.0.2.30/sample.git", "main"])).split("\t")[0];
+
+  test("from a snapshot answers on the Talos API, and wants no certificate (S0.3, step 1)", async () => {
+    await chain.lab.until({ subject: node, what: "fault", value: "hold" });
+    const { servers } = await chain.cloud.call("GET", `/servers?name=${node}`);
+    address = servers[0].public_net.ipv4.ip;
+    const disks = await chain.lab.said("talosctl", ["get", "disks", "--insecure", "--nodes", address]);
+    expect(disks).toContain("QEMU HARDDISK");
+    expect(chain.lab.facts.all).not.toContainEqual(expect.objectContaining({ what: "config" }));
+  });
+
+  test("gets its config, without an install: it is on the disk already (S0.2; S0.3, step 2)", async () => {
+    await chain.lab.endFault(held);
+    const applied = await chain.lab.until({ subject: node, what: "config", value: "applied" });
+    await chain.lab.until({ subject: node, what: "stage", value: "booting", after: applied });
+    expect(chain.lab.facts.all).not.toContainEqual(expect.objectContaining({ what: "installed" }));
+  });
+
+  test("is bootstrapped to a cluster of one node that Flux reconciles (S0.3, step 4; S3.1, S4.7)", async () => {
+    await up;
+    expect(await chain.kubectl("get", "nodes", "--output", "name")).toBe("node/cp-1\n");
+    await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
+    const greeting = ["--namespace", "hello", "get", "secret", "greeting", "--output", "jsonpath={.data.greeting}"];
+    expect(await chain.kubectl(...greeting)).not.toBe("");
+  });
+
+  test("answers with the certificate of this cluster, and no longer without one (S0.2; S0.3, step 3)", async () => {
+    expect(await chain.talosctl("version", "--short")).toContain("v1.13.8");
+    const without = await chain.lab.exec("talosctl", ["get", "disks", "--insecure", "--nodes", address]);
+    expect(without).not.toMatchObject({ code: 0 });
+  });
+
+  test("is healthy in the eyes of talosctl, with the talosconfig that is handed out", async () => {
+    await chain.talosctl("health", "--wait-timeout", "1m");
+  });
+
+  test("passed every gate, and each tells what it saw and how long it took (S3.2)", async () => {
+    const { gates: reports } = await chain.outputs();
+    expect(Object.keys(reports).sort()).toEqual(gates.toSorted());
+    for (const { evidence, waited } of Object.values<{ evidence: object; waited: number }>(reports)) {
+      expect(Object.keys(evidence)).not.toEqual([]);
+      expect(waited).toBeGreaterThanOrEqual(0);
+    }
+    const sealing = readFileSync(join(root, "lab", "sample", "sealing-certificate.pem"), "utf8");
+    expect(reports).toMatchObject({
+      Etcd: { evidence: { members: ["cp-1"], alarms: 0 } },
+      NodesReady: { evidence: { kubelets: { "cp-1": "v1.36.4" } } },
+      SealedSecretsReady: { evidence: { certificate: new X509Certificate(sealing).fingerprint256 } },
+    });
+  });
+
+  test("had each stage behind the gate before it, from beginning to end (S3.3)", async () => {
+    const { steps } = await up;
+    const ofType = (type: string) => steps.filter((step) => step.type.endsWith(type));
+    const [first, ...others] = gates.map((gate) => ofType(`dynamic/gates:${gate}`)[0]);
+    let before = first;
+    for (const gate of others) {
+      expect(gate?.began).toBeGreaterThan(before?.ended ?? Number.NaN);
+      before = gate;
+    }
+    const behind = {
+      ":NodeConfiguration": "Preflight",
+      ":Bootstrap": "Stages",
+      "talos:cluster/kubeconfig:Kubeconfig": "TalosServices",
+      ":Cilium": "NodesJoined",
+      ":HcloudCloudControllerManager": "CiliumReady",
+      ":HcloudCsi": "NodesReady",
+      ":SealedSecrets": "CsiReady",
+      ":Flux": "SealedSecretsReady",
+    };
+    for (const [stage, gate] of Object.entries(behind)) {
+      expect(ofType(stage)[0]?.began).toBeGreaterThan(ofType(`dynamic/gates:${gate}`)[0]?.ended ?? Number.NaN);
+    }
+  });
+
+  test("is told of in the outputs: where, what, how long still", async () => {
+    const { endpoint, nodes, talosconfig, clientCertificateDaysLeft } = await chain.outputs();
+    expect(endpoint).toBe(`https://${address}:6443`);
+    expect(nodes).toEqual({ "cp-1": { role: "controlplane", address: "10.0.1.11", reach: address } });
+    const [{ crt }] = Object.values<{ crt: string }>(parse(talosconfig).contexts) as [{ crt: string }];
+    const { validTo } = new X509Certificate(Buffer.from(crt, "base64"));
+    expect(clientCertificateDaysLeft).toBe(Math.floor((Date.parse(validTo) - Date.now()) / 86_400_000));
+  });
+
+  test("has the newest commit of the repository, and says so (S3.2)", async () => {
+    const { gitOpsRevision } = await chain.outputs();
+    expect(gitOpsRevision).toBe(`main@sha1:${await head()}`);
+  });
+
+  test("is not written to by a second up, nor is the cloud or Kubernetes (S1.6)", async () => {
+    const written = await writes(chain, async () => {
+      const again = await chain.run("up", "--expect-no-changes");
+      expect(again).toMatchObject({ code: 0, steps: [] });
+    });
+    expect(written).toEqual([]);
+  });
+
+  test("has no drift, and is not written to in order to find out (U3)", async () => {
+    const written = await writes(chain, async () => {
+      expect(await chain.run("refresh", "--expect-no-changes")).toMatchObject({ code: 0, steps: [] });
+    });
+    expect(written).toEqual([]);
+  });
+
+  test("gets a change in git from Flux, and the next refresh tells the commit, which is no drift", async () => {
+    const before = await head();
+    const commands = [
+      "git clone --quiet http://192.0.2.30/sample.git sample",
+      "cd sample",
+      "sed -i 's/replicas: 2/replicas: 3/' apps/hello/deployment.yaml",
+      "git -c user.name=me -c user.email=me@example.com commit --quiet --all --message 'One more'",
+      "git push --quiet",
+    ];
+    await chain.lab.said("sh", ["-c", commands.join(" && ")]);
+    const revision = `main@sha1:${await head()}`;
+    expect(revision).not.toContain(before);
+    for (const name of ["flux-system", "apps", "secrets"]) {
+      const detail = { name: `flux-system/${name}`, revision };
+      await chain.lab.until({ subject: "flux", what: "kustomization", value: "ready", detail });
+    }
+    const replicas = ["--namespace", "hello", "get", "deployment", "hello", "--output", "jsonpath={.spec.replicas}"];
+    expect(await chain.kubectl(...replicas)).toBe("3");
+
+    const refresh = await chain.run("refresh", "--expect-no-changes");
+    expect(refresh).toMatchObject({ code: 0, steps: [] });
+    expect(refresh.stdout).toContain(revision);
+    expect(await chain.run("up")).toMatchObject({ code: 0, steps: [] });
+    expect(await chain.outputs()).toMatchObject({ gitOpsRevision: revision });
+  });
+
+  test("is mended where the cloud was changed by hand, and nothing else is touched (U3)", async () => {
+    const { servers } = await chain.cloud.call("GET", `/servers?name=${node}`);
+    await chain.cloud.call("PUT", `/servers/${servers[0].id}`, { labels: { strange: "yes" } });
+    const found = await chain.run("refresh");
+    expect(found.steps).toMatchObject([{ op: "update", type: "hcloud:index/server:Server", name: node }]);
+    const mended = await chain.up();
+    expect(mended.steps).toMatchObject([{ op: "update", type: "hcloud:index/server:Server", name: node }]);
+    expect(await chain.cloud.call("GET", `/servers?name=${node}`)).toMatchObject({
+      servers: [{ labels: servers[0].labels }],
+    });
+  });
+
+  test("is taken away in less than 30 s, and nothing of it is left in the cloud", async () => {
+    expect(await chain.cloud.left()).toContain(`servers ${node}`);
+    const destroy = await chain.run("destroy");
+    expect(destroy).toMatchObject({ code: 0 });
+    expect(destroy.seconds).toBeLessThan(30);
+    expect(await chain.resources()).toEqual([]);
+    expect(await chain.cloud.left()).toEqual([]);
+  });
+});

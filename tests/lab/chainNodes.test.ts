@@ -1,0 +1,160 @@
+// The chain for clusters of several nodes: how configs reach them, what a node more changes, and clusters that are not whole.
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { Chain, type Run, type Step } from "./support/chain.ts";
+import type { Rule } from "./support/lab.ts";
+
+jest.setTimeout(300_000);
+
+const steps = ({ steps: all }: Run, type: string) => all.filter((step) => step.type.endsWith(`:${type}`));
+
+/** The most of them that were under way at the same time. */
+function atOnce(all: readonly Step[]): number {
+  return Math.max(...all.map(({ began }) => all.filter((other) => other.began <= began && other.ended > began).length));
+}
+
+/** The nodes that Talos was told to change something on, in that order. */
+function told(chain: Chain, call: string): string[] {
+  return chain.lab.facts.all.flatMap(({ subject, what, value }) => (what === "call" && value === call ? subject : []));
+}
+
+describe("three control planes and three workers, Talos 1.12", () => {
+  let chain: Chain;
+  let up: Run;
+  const old = ["cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3"];
+  beforeAll(async () => {
+    chain = await Chain.of({ controlPlanes: 3, workers: 3, talos: "1.12.6", config: { apply: { parallel: "50%" } } });
+  });
+  afterAll(() => chain?.down());
+
+  test("become a cluster that Flux reconciles (S0.3, step 5; S1, S3.1)", async () => {
+    up = await chain.up();
+    const names = await chain.kubectl("get", "nodes", "--output", "jsonpath={.items[*].metadata.name}");
+    expect(names.split(" ").sort()).toEqual(old);
+    await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
+    const { gates, gitOpsRevision } = await chain.outputs();
+    expect(gates.Etcd.evidence).toEqual({ members: ["cp-1", "cp-2", "cp-3"], alarms: 0 });
+    expect(Object.keys(gates.TalosServices.evidence.services).sort()).toEqual(old);
+    expect(gitOpsRevision).toMatch(/^main@sha1:[0-9a-f]{40}$/);
+    await chain.talosctl("health", "--nodes", "10.0.1.11", "--wait-timeout", "1m");
+  });
+
+  test("got their configs half of all at a time, control planes first, each once (S1.3)", () => {
+    expect(atOnce(steps(up, "NodeConfiguration"))).toBe(3);
+    const nodes = told(chain, "ApplyConfiguration");
+    expect(nodes.slice(0, 3).sort()).toEqual(["test-cp-1", "test-cp-2", "test-cp-3"]);
+    expect(nodes.toSorted()).toEqual(old.map((name) => chain.server(name)));
+    expect(told(chain, "Bootstrap")).toEqual(["test-cp-1"]);
+  });
+
+  test("are not touched when a worker is added, which joins them (S1.6, S4.2)", async () => {
+    const { servers: before } = await chain.cloud.call("GET", "/servers?sort=name");
+    const seen = chain.lab.facts.all.length;
+    chain.addNode({ name: "w-4", role: "worker", address: "10.0.1.24" });
+    const added = await chain.up();
+
+    const others = added.steps.filter(({ type }) => !type.includes("dynamic/gates:"));
+    expect(others.map(({ op, name, type }) => `${op} ${type.split(":").at(-1)} ${name}`).sort()).toEqual([
+      "create NodeConfiguration test-w-4",
+      "create NodeMachineConfig test-w-4",
+      "create Server test-w-4",
+    ]);
+    const calls = chain.lab.facts.all.slice(seen).filter(({ what }) => what === "call");
+    const written = calls.filter(({ subject }) => chain.nodes.includes(subject));
+    expect(written.map(({ subject, value }) => `${subject} ${value}`)).toEqual(["test-w-4 ApplyConfiguration"]);
+    const { servers: after } = await chain.cloud.call("GET", "/servers?sort=name");
+    expect(after.slice(0, 6)).toEqual(before);
+    expect(Object.keys((await chain.outputs()).gates.NodesReady.evidence.kubelets)).toContain("w-4");
+  });
+
+  test("are looked at in 15 s when all of them are dead: nothing is dropped, and who does not answer is named", async () => {
+    const before = await chain.resources();
+    const { servers } = await chain.cloud.call("GET", "/servers");
+    await Promise.all(
+      servers.map(({ id }: { id: number }) => chain.cloud.call("POST", `/servers/${id}/actions/poweroff`)),
+    );
+    const refresh = await chain.run("refresh");
+    expect(refresh).toMatchObject({ code: 0 });
+    expect(refresh.seconds).toBeLessThan(15);
+    expect((await chain.resources()).map(({ urn }) => urn)).toEqual(before.map(({ urn }) => urn));
+    for (const name of [...old, "w-4"]) expect(refresh.stdout).toMatch(new RegExp(`${name}[^\\n]* does not answer`));
+  });
+
+  test("are taken away in less than 30 s though they are dead, and nothing of them is left in the cloud", () =>
+    takenAway(chain));
+});
+
+describe("nodes that have to install Talos first", () => {
+  let chain: Chain;
+  beforeAll(async () => {
+    chain = await Chain.of({
+      controlPlanes: 1,
+      workers: 2,
+      installs: true,
+      config: {
+        apply: { parallel: 1 },
+        csi: { enabled: false },
+        flux: { enabled: false },
+        sealedSecrets: { enabled: false },
+      },
+    });
+  });
+  afterAll(() => chain?.down());
+
+  test("get their configs one after the other, install, and become a cluster (S0.2, S1.3)", async () => {
+    const up = await chain.up();
+    const configured = steps(up, "NodeConfiguration");
+    expect(configured.map(({ name }) => name)).toEqual(chain.nodes);
+    expect(atOnce(configured)).toBe(1);
+    for (const subject of chain.nodes) {
+      const installed = await chain.lab.until({
+        subject,
+        what: "installed",
+        value: "1.13.8",
+        detail: { disk: "/dev/sda" },
+      });
+      await chain.lab.until({ subject, what: "stage", value: "running", after: installed });
+    }
+    await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
+  });
+
+  test("have no gates for what is not installed", async () => {
+    const { gates, gitOpsRevision } = await chain.outputs();
+    expect(Object.keys(gates)).not.toContain("GitOpsReady");
+    expect(gitOpsRevision).toBeUndefined();
+  });
+
+  test("are taken away to the last of them", () => takenAway(chain));
+
+  test("are taken away as fast when only the machines were made", async () => {
+    await stopsAt(chain, "Preflight", { on: "talos", do: "refuse" });
+    expect((await chain.resources()).map(({ type }) => type)).not.toContain(
+      "pulumi-nodejs:dynamic/talos:NodeConfiguration",
+    );
+    await takenAway(chain);
+  });
+
+  test("are taken away as fast when there is etcd and nothing else yet", async () => {
+    await stopsAt(chain, "KubernetesApi", { on: "kube", do: "refuse" });
+    expect((await chain.resources()).map(({ type }) => type)).toContain("pulumi-nodejs:dynamic/talos:Bootstrap");
+    await takenAway(chain);
+  });
+});
+
+/** Goes up with a fault that keeps a gate closed. */
+async function stopsAt(chain: Chain, gate: string, rule: Rule): Promise<void> {
+  chain.configure({ timeouts: { preflight: 5, api: 5 } });
+  const fault = await chain.lab.fault(rule);
+  const up = await chain.run("up");
+  expect(up.steps.filter(({ failed }) => failed)).toMatchObject([{ type: `pulumi-nodejs:dynamic/gates:${gate}` }]);
+  expect(up).not.toMatchObject({ code: 0 });
+  await chain.lab.endFault(fault);
+}
+
+async function takenAway(chain: Chain): Promise<void> {
+  expect(await chain.cloud.left()).toContain("servers test-cp-1");
+  const destroy = await chain.run("destroy");
+  expect(destroy).toMatchObject({ code: 0 });
+  expect(destroy.seconds).toBeLessThan(30);
+  expect(await chain.resources()).toEqual([]);
+  expect(await chain.cloud.left()).toEqual([]);
+}

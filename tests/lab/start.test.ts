@@ -1,0 +1,153 @@
+// The first thing that a person does, and all that it says comes next: `npm start`, from nothing, on a lab of its own.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { programPaths } from "../../scripts/lab/programs.ts";
+import { root } from "../../scripts/workspace/paths.ts";
+import type { Ended } from "../../scripts/workspace/run.ts";
+import { State, Workbench } from "../support/cli.ts";
+import { withoutNetwork } from "../support/withoutNetwork.ts";
+
+jest.setTimeout(400_000);
+
+const timeout = 380_000;
+const bench = new Workbench({ fresh: true });
+afterAll(async () => {
+  await bench.npm("lab", "down");
+  bench.remove();
+});
+
+const gates = [
+  "Preflight",
+  "Stages",
+  "Etcd",
+  "TalosServices",
+  "KubernetesApi",
+  "NodesJoined",
+  "CiliumReady",
+  "NodesReady",
+  "CsiReady",
+  "SealedSecretsReady",
+  "GitOpsReady",
+];
+const nodes = ["cp-1", "cp-2", "cp-3", "w-1", "w-2"];
+
+describe("npm start, from nothing", () => {
+  let before: Record<string, string>;
+  let started: Ended;
+  let state = new State([]);
+
+  beforeAll(async () => {
+    before = settingsFiles();
+    started = await bench.npmWith({ timeout }, "start");
+    if (started.code === 0) state = await bench.exported("dev");
+  });
+
+  test("U1 S4.1 ends with a cluster, all of whose gates are open", () => {
+    expect({ code: started.code, last: started.code === 0 ? "" : started.stdout.slice(-3_000) }).toEqual({
+      code: 0,
+      last: "",
+    });
+    const types = state.resources.map(({ type }) => type).filter((type) => type.includes("/gates:"));
+    expect(types.map((type) => type.split("/gates:")[1]).sort()).toEqual([...gates].sort());
+  });
+
+  test("U1 tells what it starts, where the state is, and of every node and gate", () => {
+    expect(started.stderr).toContain("sluice: starting the lab 'default'; npm run lab -- down ends it");
+    expect(started.stdout).toContain(`state in ${bench.work}/state, its passphrase in ${bench.work}/passphrase`);
+    for (const name of [...nodes, ...gates]) expect(started.stdout).toMatch(new RegExp(`^ *${name} `, "m"));
+  });
+
+  test("U1 hands out what opens the cluster, by which it is reached from this machine", async () => {
+    const written = await bench.npm("kubeconfig", "dev");
+    expect(written).toMatchObject({ code: 0, stderr: "" });
+    const [file = ""] = written.stdout.split("\n").filter((line) => line.startsWith("/"));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { kubectl = "" } = programPaths();
+    const asked = spawnSync(kubectl, ["--kubeconfig", file, "get", "nodes", "--output", "name"], { encoding: "utf8" });
+    expect(asked.stdout.trim().split("\n")).toEqual(nodes.map((name) => `node/${name}`));
+  });
+
+  test("U1 keeps what it made for its owner alone", () => {
+    const names = ["state", "passphrase", "settings", "lab/default.kubeconfig", "lab/default.talosconfig"];
+    const modes = names.map((name) => statSync(join(bench.work, name)).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o600, 0o700, 0o600, 0o600]);
+  });
+
+  test("U1 says what to type next, and all of it works", async () => {
+    const typed: Record<string, Ended> = {};
+    for (const line of nextCommands(started.stdout)) {
+      const ended = await bench.typed(line, { timeout });
+      expect({ line, code: ended.code, said: ended.code === 0 ? "" : ended.stdout + ended.stderr }).toEqual({
+        line,
+        code: 0,
+        said: "",
+      });
+      typed[line.replace(/ -- dev.*/, "")] = ended;
+    }
+    const said = (beginning: string) =>
+      Object.entries(typed).find(([line]) => line.startsWith(beginning))?.[1].stdout ?? "";
+    expect(said("npm run lab -- exec -- kubectl get nodes")).toMatch(/^w-2 +Ready /m);
+    expect(said("npm run lab -- exec -- kubectl --namespace hello wait")).toContain("condition met");
+    expect(said("npm run refresh")).toMatch(/gates:Etcd .*has to be proven again: cp-3: /);
+    expect(said("npm run up")).toMatch(/^ *Etcd +3 voting members/m);
+  });
+
+  test("U1 changes nothing when it runs again", async () => {
+    const flags = ["--yes", "--skip-preview", "--expect-no-changes"];
+    expect(await bench.npmWith({ timeout }, "up", "dev", ...flags)).toMatchObject({ code: 0 });
+  });
+
+  test("U2 is previewed without a change when there is no lab any more, and no network", async () => {
+    expect(await bench.npm("lab", "down")).toMatchObject({ code: 0 });
+    const preview = await bench.npmWith({ within: withoutNetwork() }, "preview", "dev");
+    expect(preview).toMatchObject({ code: 0, stdout: expect.stringMatching(/Resources:\n {4}\d+ unchanged\n/) });
+  });
+
+  test("U3 has no drift to tell of, and no kubeconfig to give, while its lab does not run", async () => {
+    const drift = await bench.npm("drift", "dev");
+    expect(drift).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("dev is on the lab 'default', which does not run"),
+    });
+    const kubeconfig = await bench.npm("kubeconfig", "dev");
+    expect(kubeconfig).toMatchObject({ code: 1, stderr: expect.stringContaining("the lab 'default' does not run") });
+  });
+
+  test("U1 is taken away by destroy to the last resource, also where its lab has ended", async () => {
+    const destroyed = await bench.npmWith({ timeout }, "destroy", "dev", "--yes", "--skip-preview");
+    expect(destroyed).toMatchObject({ code: 0, stderr: expect.stringContaining("starting the lab 'default'") });
+    expect(destroyed.stdout).toContain("sluice: the lab runs on; 'npm run lab -- down' ends it\n");
+    expect(destroyed.stdout).toContain("'npm run pulumi -- stack rm dev'; Pulumi.dev.yaml stays");
+    const { checkpoint } = JSON.parse(readFileSync(bench.stateFile("dev"), "utf8"));
+    expect(checkpoint.latest.resources ?? []).toEqual([]);
+    expect(existsSync(join(bench.work, "lab", "default.kubeconfig"))).toBe(false);
+  });
+
+  test("U1 leaves the files of the checkout as they were", () => {
+    expect(Object.keys(before)).toContain("Pulumi.dev.yaml");
+    expect(settingsFiles()).toEqual(before);
+  });
+
+  test("U1 has git ignore the folder that all this goes to by default", () => {
+    const names = ["state", "passphrase", "settings", "pulumi", "lab", "charts"].map((name) => `.work/${name}`);
+    const ignored = spawnSync("git", ["check-ignore", ...names], { cwd: root, encoding: "utf8" });
+    expect(ignored.stdout.trim().split("\n")).toEqual(names);
+  });
+});
+
+/** Those that are about this environment, but for the last, which take it away. */
+function nextCommands(said: string): string[] {
+  const [, next = ""] = said.split("\nNext:\n");
+  const [about = ""] = next.split("  An environment of your own");
+  return about.split("\n").flatMap((line) => /^ {4}(.+)$/.exec(line)?.[1] ?? []);
+}
+
+/** The settings files that git knows, with their text. Other tests have theirs beside them. */
+function settingsFiles(): Record<string, string> {
+  const known = spawnSync("git", ["ls-files", "Pulumi*.yaml"], { cwd: root, encoding: "utf8" })
+    .stdout.trim()
+    .split("\n");
+  return Object.fromEntries(known.map((name) => [name, readFileSync(join(root, name), "utf8")]));
+}
