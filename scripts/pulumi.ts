@@ -47,6 +47,9 @@ async function environmentCommand(command: StackCommand, args: readonly string[]
     );
   }
   const toolchain = await prepareToolchain();
+  if (options.includes("--help") || options.includes("-h")) {
+    return runAttached(toolchain.pulumi, [command, "--help"], { cwd: root, env: toolchain.environment });
+  }
   const stack = await prepareStack(toolchain, name);
   const code = await stackCommand(toolchain, stack, command, options);
   if (command === "destroy" && code === 0) {

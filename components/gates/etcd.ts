@@ -48,10 +48,10 @@ const allMembers: Condition<Observation> = {
   evaluate(views) {
     const members = membersOf(views);
     return views.flatMap(({ node: { name, address }, problem }) => {
-      const lacks = lackOf(members.filter((member) => isOf(member, address)));
+      const own = members.filter((member) => isOf(member, address));
       // Where nobody tells of members, it is known only what the node says of itself.
-      const reasons = [members.length > 0 || problem === undefined ? lacks : undefined, problem];
-      const reason = reasons.filter((one) => one !== undefined).join(": ");
+      const lack = members.length === 0 && problem !== undefined ? undefined : lackOf(own);
+      const reason = [lack, problem].filter((one) => one !== undefined).join(": ");
       return reason === "" ? [] : [pending(name, reason)];
     });
   },
@@ -92,14 +92,9 @@ const agreed: Condition<Observation> = {
 };
 
 /** As any of them sees it: one that only a single node has is wrong, too. */
-function membersOf(views: Observation): readonly EtcdMember[] {
-  return views.flatMap(({ facts }) => facts?.members ?? []);
-}
+const membersOf = (views: Observation): readonly EtcdMember[] => views.flatMap(({ facts }) => facts?.members ?? []);
 
-function isOf({ peerUrls }: EtcdMember, address: string): boolean {
-  return peerUrls.some((url) => new URL(url).hostname.replace(/^\[|\]$/g, "") === address);
-}
+const isOf = ({ peerUrls }: EtcdMember, address: string): boolean =>
+  peerUrls.some((url) => new URL(url).hostname.replace(/^\[|\]$/g, "") === address);
 
-function pending(where: string, reason: string): Verdict {
-  return { kind: "pending", where, reason };
-}
+const pending = (where: string, reason: string): Verdict => ({ kind: "pending", where, reason });

@@ -12,7 +12,7 @@ export interface KubernetesProviderArgs {
 }
 
 /** Seconds that a request to the API may take. A refresh of a cluster that is gone takes four of them, one after the other. */
-const requestTimeout = 3;
+const requestTimeout = 2;
 
 /** The provider of all that is in the cluster. It must not depend on the cluster being there: previews and refreshes are run without. */
 export function kubernetesProvider(

@@ -1,6 +1,7 @@
 // What the engine asks of a Bootstrap. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, pause } from "../gates/clock.ts";
+import { isUnanswered } from "./client/nodeState.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
 import { etcdIsHealthy } from "./etcdVoices.ts";
 import { type NodeClient, using, type World } from "./nodeAccess.ts";
@@ -165,6 +166,7 @@ class Run {
 
   private async call(client: NodeClient): Promise<NodeFailure | undefined> {
     this.world.report(`bootstraps etcd on ${this.first.node}`);
+    const boot = await client.bootId();
     this.attempts += 1;
     try {
       await client.bootstrap();
@@ -177,12 +179,34 @@ class Run {
       }
     }
     this.seen = "bootstrapped";
-    return await this.running(this.first);
+    return await this.running(this.first, boot);
   }
 
-  private async running(node: ControlPlane): Promise<undefined> {
+  /** `boot` is the one in which the node was told to bootstrap, where it was told now. */
+  private async running(node: ControlPlane, boot?: string): Promise<NodeFailure | undefined> {
     this.where = node.node;
-    await etcdIsHealthy(node.node, { open: () => this.open(node), until: this.until }, this.world);
+    const forgotten = new NodeFailure("SLU-T204", "it went down before etcd had written anything");
+    const lost = async () => {
+      if (boot !== undefined && (await this.hasForgotten(node, boot))) throw forgotten;
+    };
+    try {
+      await etcdIsHealthy(node.node, { open: () => this.open(node), until: this.until, lost }, this.world);
+      return undefined;
+    } catch (error) {
+      if (error === forgotten) return forgotten;
+      throw error;
+    }
+  }
+
+  /** Until etcd has data the call is in the node's memory alone. Should there be data after all, it refuses to be told again. */
+  private async hasForgotten(node: ControlPlane, boot: string): Promise<boolean> {
+    try {
+      if ((await using(this.open(node), (client) => client.bootId())) === boot) return false;
+    } catch (error) {
+      if (isUnanswered(error)) return false;
+      throw error;
+    }
+    return (await lookAtEtcd(node, this.inputs.credentials, this.world)).kind === "none";
   }
 
   private open({ endpoint }: ControlPlane): NodeClient {

@@ -14,13 +14,15 @@ export interface EtcdWait {
   readonly open: () => NodeClient;
   /** By the clock. */
   readonly until: number;
+  /** Told when the connection is gone; what it throws ends the wait. */
+  readonly lost?: () => Promise<void>;
 }
 
 /** Resolves once etcd's own health check on a node says that it is well. */
-export async function etcdIsHealthy(node: string, { open, until }: EtcdWait, world: World): Promise<void> {
+export async function etcdIsHealthy(node: string, wait: EtcdWait, world: World): Promise<void> {
   world.report(`waits for etcd on ${node} to be healthy`);
   const judge = (specs: ReadonlyMap<string, unknown>) => isEtcdHealthy(specs.get("etcd")) || undefined;
-  await follow(world, { open, of: resources.services, until, judge });
+  await follow(world, { ...wait, of: resources.services, judge });
 }
 
 /** The same for a member of a cluster in which something is to be changed: time that is up is the member's fault. */

@@ -47,8 +47,8 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	config := Config{
 		Profile:   "slow",
 		Snapshots: []Snapshot{{Talos: "1.13.8", Arch: "amd64"}}, MoreSnapshots: []Snapshot{{Talos: "1.13.8", Schematic: "abc"}},
-		Scenario:  []scenario.Entry{{Rule: fault.Rule{On: fault.Pod, Do: fault.Crash}}},
-		Tools:     map[string]string{"kubectl": "bin/kubectl"},
+		Scenario: []scenario.Entry{{Rule: fault.Rule{On: fault.Pod, Do: fault.Crash}}},
+		Tools:    map[string]string{"kubectl": "bin/kubectl"},
 	}
 	require.EqualError(t, config.Check(), `profile: no profile "slow": there are "fast" and "real"
 snapshots[0].schematic: is missing

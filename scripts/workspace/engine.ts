@@ -4,6 +4,7 @@ import { ensureTools } from "../toolchain/ensure.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 import { toolNamed } from "../toolchain/tools.ts";
 import type { Stack } from "./stack.ts";
+import { temporaryFolder } from "./temporary.ts";
 
 export interface EngineCall {
   readonly program: string;
@@ -13,8 +14,9 @@ export interface EngineCall {
 
 /** A call of the CLI for a stack. What is on a lab is reached from inside of it; a preview does without while it does not run. */
 export async function engineCall(toolchain: Toolchain, stack: Stack, args: readonly string[]): Promise<EngineCall> {
-  if (stack.lab === undefined) return { program: toolchain.pulumi, args, env: stack.environment };
-  const env = withoutAccount(stack.environment);
+  const own = { ...stack.environment, TMPDIR: temporaryFolder() };
+  if (stack.lab === undefined) return { program: toolchain.pulumi, args, env: own };
+  const env = withoutAccount(own);
   const { lab } = stack.lab;
   if ((await runningLab(lab)) === undefined) return { program: toolchain.pulumi, args, env };
   await ensureTools([toolNamed("sluice-lab")]);

@@ -1,5 +1,5 @@
 // Where an environment's state, passphrase and settings are.
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -49,15 +49,15 @@ export async function prepareStack(toolchain: Toolchain, name: string): Promise<
   const isLocal = !process.env.PULUMI_BACKEND_URL;
 
   const isDerived = lab !== undefined || (isLocal && !hasOwnSalt(await readFile(settings, "utf8")));
-  const folder = isDerived ? settingsFolder : root;
-  if (isDerived) await deriveSettings(settings, name);
+  const folder = isDerived ? copiesFolder() : root;
+  if (isDerived) await deriveSettings(settings, name, folder);
   if (isLocal && !existsSync(join(stateFolder, ".pulumi", "stacks", "sluice", `${name}.json`))) {
     const made = await run(toolchain.pulumi, ["stack", "init", name, "--no-select", "-C", folder], {
       env: environment,
     });
     if (made.code !== 0) throw new Failure(`cannot make the stack ${name}:\n${made.stderr.trim()}`);
   }
-  const copy = join(settingsFolder, `Pulumi.${name}.yaml`);
+  const copy = join(folder, `Pulumi.${name}.yaml`);
   const stack = {
     name,
     environment,
@@ -94,15 +94,22 @@ export async function checkStack(toolchain: Toolchain, stack: Stack): Promise<vo
  * The CLI writes the salt of the passphrase into the stack's settings. An environment that has none there yet, as the
  * worked ones, keeps it in a copy, so that a clone stays clean; one that holds encrypted values brings its own.
  */
-async function deriveSettings(settings: string, name: string): Promise<void> {
-  await mkdir(settingsFolder, { recursive: true, mode: 0o700 });
-  await copyFile(join(root, "Pulumi.yaml"), join(settingsFolder, "Pulumi.yaml"));
-  const copy = join(settingsFolder, `Pulumi.${name}.yaml`);
+async function deriveSettings(settings: string, name: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await copyFile(join(root, "Pulumi.yaml"), join(folder, "Pulumi.yaml"));
+  const copy = join(folder, `Pulumi.${name}.yaml`);
   const before = existsSync(copy) ? await readFile(copy, "utf8") : "";
   const salt = before.split("\n").find((line) => line.startsWith("encryptionsalt:"));
   const text = (await readFile(settings, "utf8")).trimEnd();
   const isWhole = salt === undefined || hasOwnSalt(text);
   await writeFile(copy, isWhole ? `${text}\n` : `${text}\n${salt}\n`);
+}
+
+/** Another backend has another passphrase, and so another salt. */
+function copiesFolder(): string {
+  const backend = process.env.PULUMI_BACKEND_URL;
+  if (!backend) return settingsFolder;
+  return join(settingsFolder, createHash("sha256").update(backend).digest("hex").slice(0, 16));
 }
 
 function hasOwnSalt(text: string): boolean {

@@ -1,14 +1,15 @@
 // What a pull request's check does: a preview with no account, no cluster, no network, and nothing in the person's home.
 import { afterAll, describe, expect, jest, test } from "@jest/globals";
 import { listed, Workbench } from "../support/cli.ts";
-import { withoutNetwork } from "../support/withoutNetwork.ts";
+import { cloudShape, devShape, hetznerResources, sealingKey } from "../support/hetznerResources.ts";
+import { inSilence, withoutNetwork } from "../support/withoutNetwork.ts";
 
 jest.setTimeout(180_000);
 
 const bench = new Workbench({ fresh: true });
 afterAll(() => bench.remove());
 
-/** Every resource that the program knows, by environment. A stage that comes to the program comes to these lists. */
+/** Every resource that the program knows, by environment. */
 const resources = {
   home: [
     "pulumi:pulumi:Stack sluice-home",
@@ -16,12 +17,8 @@ const resources = {
     ...["cp-1", "cp-2", "cp-3", "w-1", "w-2"].map((node) => `sluice:talos:NodeMachineConfig home-${node}`),
     "talos:machine/secrets:Secrets home",
   ],
-  cloud: [
-    "pulumi:pulumi:Stack sluice-cloud",
-    "sluice:talos:MachineSecrets cloud",
-    ...["cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3"].map((node) => `sluice:talos:NodeMachineConfig cloud-${node}`),
-    "talos:machine/secrets:Secrets cloud",
-  ],
+  cloud: hetznerResources("cloud", cloudShape),
+  dev: [...hetznerResources("dev", devShape), sealingKey].sort(),
 };
 
 describe("a preview without account, cluster and network", () => {
@@ -36,11 +33,15 @@ describe("a preview without account, cluster and network", () => {
     expect(preview.stdout).toContain(`Resources:\n    + ${resources.home.length} to create\n`);
   });
 
-  test("U2 shows every resource that the program knows, to a program: cloud", async () => {
-    const preview = await bench.npmWith({ within: withoutNetwork() }, "preview", "cloud", "--json");
+  test.each([
+    ["cloud", "where nothing is reached", withoutNetwork],
+    ["cloud", "where nobody answers", inSilence],
+    ["dev", "where no lab is, and none is started", withoutNetwork],
+  ] as const)("U2 shows every resource that the program knows, to a program: %s, %s", async (name, _, within) => {
+    const preview = await bench.npmWith({ within: within() }, "preview", name, "--json");
     expect(preview).toMatchObject({ code: 0 });
     const { steps } = JSON.parse(preview.stdout);
     expect(steps.map(({ op }: { op: string }) => op)).toEqual(steps.map(() => "create"));
-    expect(listed(steps.map(({ urn }: { urn: string }) => urn))).toEqual(resources.cloud);
+    expect(listed(steps.map(({ urn }: { urn: string }) => urn))).toEqual(resources[name]);
   });
 });

@@ -7,7 +7,8 @@ import { programPaths } from "../../scripts/lab/programs.ts";
 import { root } from "../../scripts/workspace/paths.ts";
 import type { Ended } from "../../scripts/workspace/run.ts";
 import { State, Workbench } from "../support/cli.ts";
-import { withoutNetwork } from "../support/withoutNetwork.ts";
+import { devShape, hetznerResources, sealingKey } from "../support/hetznerResources.ts";
+import { inSilence } from "../support/withoutNetwork.ts";
 
 jest.setTimeout(400_000);
 
@@ -49,8 +50,7 @@ describe("npm start, from nothing", () => {
       code: 0,
       last: "",
     });
-    const types = state.resources.map(({ type }) => type).filter((type) => type.includes("/gates:"));
-    expect(types.map((type) => type.split("/gates:")[1]).sort()).toEqual([...gates].sort());
+    expect(state.list()).toEqual([...hetznerResources("dev", devShape), sealingKey].sort());
   });
 
   test("U1 tells what it starts, where the state is, and of every node and gate", () => {
@@ -99,9 +99,9 @@ describe("npm start, from nothing", () => {
     expect(await bench.npmWith({ timeout }, "up", "dev", ...flags)).toMatchObject({ code: 0 });
   });
 
-  test("U2 is previewed without a change when there is no lab any more, and no network", async () => {
+  test("U2 is previewed without a change when there is no lab any more, and nobody answers", async () => {
     expect(await bench.npm("lab", "down")).toMatchObject({ code: 0 });
-    const preview = await bench.npmWith({ within: withoutNetwork() }, "preview", "dev");
+    const preview = await bench.npmWith({ within: inSilence() }, "preview", "dev");
     expect(preview).toMatchObject({ code: 0, stdout: expect.stringMatching(/Resources:\n {4}\d+ unchanged\n/) });
   });
 

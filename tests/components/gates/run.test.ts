@@ -77,6 +77,17 @@ describe("U3 a refresh", () => {
     expect(again.drift).toEqual([]);
   });
 
+  test("keeps what is seen by now, and says it, while the gate is open: that is no drift", async () => {
+    const outs = { ...(await opened()), evidence: { server: "https://10.0.0.1:6443", volume: "was tried" } };
+    const { props } = await read("KubernetesApi", outs);
+    expect(props.evidence).toEqual({ server: expect.stringMatching(/^https:\/\/127\.0\.0\.1:/), volume: "was tried" });
+    expect(props.drift).toEqual([]);
+    expect(engine.told.at(-1)).toMatch(
+      /^urn:of:the:gate: is open, and now sees \{"server":"https:\/\/127\.0\.0\.1:\d+"\}$/,
+    );
+    expect(await diff("KubernetesApi", props, properties)).toEqual({ changes: false });
+  });
+
   test("takes what could not be looked at in time for unknown, and not for another state of things", async () => {
     const outs = await opened();
     const many = { ...outs, inputs: { answers: 1000 } };

@@ -79,6 +79,18 @@ describe("the bootstrap of a cluster", () => {
     expect(calls(world)).toEqual([["bootstrap"], [], []]);
   });
 
+  test("S1.7(3) is called again when the node went down before etcd had written anything, and not while it is in the same boot", async () => {
+    const world = cluster();
+    const first = node(world, "cp-1");
+    const heard: number[] = [];
+    first.heeds = () => heard.push(world.clock.now()) > 1;
+    world.clock.after(20_000, () => first.restart());
+    await operations.create(inputs, world);
+    expect(calls(world)).toEqual([["bootstrap", "bootstrap"], [], []]);
+    expect(heard[1]).toBeGreaterThan(23_000);
+    expect(heard[1]).toBeLessThan(35_000);
+  });
+
   test("S1.7(9) is not called while it is not known of every control plane that it has no etcd", async () => {
     const world = cluster();
     node(world, "cp-3").kind = "unreachable";

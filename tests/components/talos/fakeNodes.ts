@@ -42,6 +42,8 @@ export class FakeNode {
   boots = 1;
   /** While it is ours. */
   stage = "running";
+  /** Whether something comes of a bootstrap that was accepted. */
+  heeds = () => true;
   /** What goes wrong, by the name of the call; taken from the front. */
   readonly faults = new Map<string, (() => unknown)[]>();
   readonly name: string;
@@ -119,6 +121,7 @@ export class FakeNode {
       bootstrap: async () => {
         this.calls.push("bootstrap");
         await called("bootstrap");
+        if (!this.heeds()) return;
         this.etcd = { state: "Running", healthy: true };
         this.changed();
       },

@@ -135,6 +135,11 @@ export class Chain {
     return this.engine.begin(command, ...args);
   }
 
+  /** Lets another run begin where one was killed. */
+  unlock(): Promise<void> {
+    return this.engine.unlock();
+  }
+
   /** Deploys it; a failure is an error with what it said. */
   async up(...args: readonly string[]): Promise<Run> {
     const run = await this.run("up", ...args);

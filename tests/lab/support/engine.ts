@@ -84,6 +84,11 @@ export class Engine {
     return this.lab.watch(this.pulumi, this.command(command, args), this.env);
   }
 
+  /** Lets another run begin where one was killed, which could not say that it had ended. */
+  async unlock(): Promise<void> {
+    await this.said(["cancel", "--stack", "test", "-C", this.program, "--yes"]);
+  }
+
   /** The stack's outputs, secrets in plain text. */
   async outputs(): Promise<Record<string, unknown>> {
     return JSON.parse(

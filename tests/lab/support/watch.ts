@@ -56,8 +56,8 @@ export class Watch {
   }
 
   /** Ends it and returns all that it has said. */
-  async stop(): Promise<string> {
-    if (!this.over) this.child.kill();
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<string> {
+    if (!this.over) this.child.kill(signal);
     await this.closed;
     return this.text;
   }

@@ -63,6 +63,7 @@ describe("with a fitting CLI on PATH", () => {
     expect(toolchain).toMatchObject({ pulumi: "pulumi", origin: { cli: "PATH", plugins: "downloaded" } });
     expect(toolchain.environment.PULUMI_HOME).toBeUndefined();
     expect(toolchain.environment.PULUMI_SKIP_UPDATE_CHECK).toBe("true");
+    expect(toolchain.environment.PULUMI_PARALLEL).toBe("32");
     for (const plugin of Object.entries(plugins)) expect(existsSync(program(home(), plugin))).toBe(true);
     expect(built).toEqual([]);
     expect(asked).toEqual([

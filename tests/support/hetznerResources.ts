@@ -1,0 +1,76 @@
+// Every resource of a whole chain on Hetzner, as the worked environments have it. A stage that comes to the program comes to this list.
+
+export interface Shape {
+  readonly nodes: readonly string[];
+  /** Placement groups, by the end of their names. */
+  readonly groups: readonly string[];
+  readonly hasFlux: boolean;
+}
+
+/** `type name` of each, sorted; without providers. */
+export function hetznerResources(name: string, { nodes, groups, hasFlux }: Shape): string[] {
+  const gates = {
+    ...{ Preflight: "preflight", Stages: "stages", Etcd: "etcd", TalosServices: "talos-services" },
+    ...{ KubernetesApi: "kubernetes-api", NodesJoined: "nodes-joined" },
+    ...{ CiliumReady: "cilium-ready", NodesReady: "nodes-ready", CsiReady: "csi-ready" },
+    ...{ SealedSecretsReady: "sealed-secrets-ready", ...(hasFlux && { GitOpsReady: "gitops-ready" }) },
+  };
+  const balancer = ["LoadBalancer", "LoadBalancerNetwork", "LoadBalancerService", "LoadBalancerTarget"];
+  return [
+    `pulumi:pulumi:Stack sluice-${name}`,
+    `sluice:images:HetznerImage ${name}-image`,
+    `pulumi-nodejs:dynamic/images:HetznerSnapshot ${name}-image`,
+    `sluice:machines:HetznerMachines ${name}`,
+    `hcloud:index/network:Network ${name}-network`,
+    `hcloud:index/networkSubnet:NetworkSubnet ${name}-subnet`,
+    `hcloud:index/firewall:Firewall ${name}-apis`,
+    ...groups.map((group) => `hcloud:index/placementGroup:PlacementGroup ${name}-spread-${group}`),
+    ...nodes.map((node) => `hcloud:index/server:Server ${name}-${node}`),
+    ...balancer.map((type) => `hcloud:index/${type[0]?.toLowerCase()}${type.slice(1)}:${type} ${name}-api`),
+    `sluice:talos:MachineSecrets ${name}`,
+    `talos:machine/secrets:Secrets ${name}`,
+    ...nodes.map((node) => `sluice:talos:NodeMachineConfig ${name}-${node}`),
+    `sluice:talos:NodeConfigurations ${name}`,
+    ...nodes.map((node) => `pulumi-nodejs:dynamic/talos:NodeConfiguration ${name}-${node}`),
+    `pulumi-nodejs:dynamic/talos:Bootstrap ${name}`,
+    `sluice:talos:Kubeconfig ${name}`,
+    `talos:cluster/kubeconfig:Kubeconfig ${name}`,
+    ...Object.entries(gates).map(([type, part]) => `pulumi-nodejs:dynamic/gates:${type} ${name}-${part}`),
+    ...release("Cilium", `${name}-cilium`),
+    `sluice:platform:HcloudSecret ${name}-hcloud`,
+    `kubernetes:core/v1:Secret ${name}-hcloud-secret`,
+    ...release("HcloudCloudControllerManager", `${name}-ccm`),
+    ...release("HcloudCsi", `${name}-csi`),
+    ...release("SealedSecrets", `${name}-sealed-secrets`),
+    ...(hasFlux ? flux(`${name}-flux`) : []),
+  ].sort();
+}
+
+function release(component: string, name: string): string[] {
+  return [`sluice:platform:${component} ${name}`, `kubernetes:helm.sh/v3:Release ${name}-release`];
+}
+
+function flux(name: string): string[] {
+  return [
+    `sluice:platform:Flux ${name}`,
+    `kubernetes:core/v1:Namespace ${name}-namespace`,
+    `kubernetes:helm.sh/v3:Release ${name}-controllers`,
+    `kubernetes:source.toolkit.fluxcd.io/v1:GitRepository ${name}-source`,
+    `kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization ${name}-root`,
+  ];
+}
+
+/** The dev environment. The sealing key of its environment is the lab's own. */
+export const devShape: Shape = {
+  nodes: ["cp-1", "cp-2", "cp-3", "w-1", "w-2"],
+  groups: ["10-0-1-10", "10-0-1-20"],
+  hasFlux: true,
+};
+export const sealingKey = "kubernetes:core/v1:Secret dev-sealed-secrets-key";
+
+/** The worked example of the Hetzner Cloud. */
+export const cloudShape: Shape = {
+  nodes: ["cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3"],
+  groups: ["10-0-1-10", "10-0-1-20"],
+  hasFlux: false,
+};
