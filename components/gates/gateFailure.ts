@@ -1,4 +1,4 @@
-import { catalogue } from "../errors/catalogue.ts";
+import { catalogue, type FailureCode } from "../errors/catalogue.ts";
 import type { GateDefinition } from "./gateDefinition.ts";
 import type { Unmet } from "./history.ts";
 import type { WaitEnd } from "./waitLoop.ts";
@@ -27,7 +27,7 @@ export class GateFailure extends Error {
     }
     const blocking = end.kind === "failed" ? end.unmet.filter(({ verdict }) => verdict.kind === "failed") : end.unmet;
     const [code = timeoutCode] = blocking.map(({ verdict }) => verdict.code ?? timeoutCode);
-    const remedies = new Set(blocking.map(({ verdict }) => remedyOf(verdict) ?? catalogue[code].remedy));
+    const remedies = new Set(blocking.map(({ verdict }) => remedyOf(verdict, timeoutCode)));
     super(
       [
         `${name} ${end.kind === "failed" ? `cannot open; seen after ${waited}` : `did not open within ${waited}`} (${code}: ${catalogue[code].title})`,
@@ -38,9 +38,9 @@ export class GateFailure extends Error {
   }
 }
 
-function remedyOf(verdict: Unmet["verdict"]): string | undefined {
+function remedyOf(verdict: Unmet["verdict"], timeoutCode: FailureCode): string {
   const own = verdict.kind === "failed" ? verdict.remedy : undefined;
-  return own ?? (verdict.code && catalogue[verdict.code].remedy);
+  return own ?? catalogue[verdict.code ?? timeoutCode].remedy;
 }
 
 /** One for each condition: its phrase, and below it a line for each node or object. */

@@ -84,13 +84,13 @@ export function isUnseen({ verdict }: Unmet): boolean {
   return verdict.kind === "pending" && verdict.unseen === true;
 }
 
-/** In one line: what is waited for, how many are not so, and the first of them. */
+/** In one line, and a row is short: what is not so, the first of them by name, and what is waited for. */
 export function describeUnmet(unmet: readonly Unmet[]): string {
   const [first] = unmet;
   if (first === undefined) return "";
   const named = unmet.slice(0, 3).map(describe);
   const more = unmet.length > named.length ? ` (and ${unmet.length - named.length} more)` : "";
-  return `waits for ${first.phrase}; ${named.join("; ")}${more}`;
+  return `${named.join("; ")}${more}; waits for ${first.phrase}`;
 }
 
 /** One of them: the node or object, and the reason. */

@@ -19,7 +19,8 @@ export function away({ node, state }: NodeView<unknown>): Verdict {
     return { kind: "failed", where: node.name, reason: `${node.endpoint}: ${state.why}`, code: "SLU-T109" };
   }
   if (state === undefined) return { kind: "pending", where: node.name, reason: "was not seen yet", unseen: true };
-  return { kind: "pending", where: node.name, reason: reason(state) };
+  const told = { kind: "pending", where: node.name, reason: reason(state) } as const;
+  return state.kind === "unreachable" ? { ...told, code: state.refused ? "SLU-T102" : "SLU-T101" } : told;
 }
 
 function reason(state: Exclude<NodeState, { kind: "foreign" }>): string {

@@ -75,5 +75,10 @@ function soon(verdict: Verdict): Verdict {
 
 function failed(verdict: Verdict): Verdict {
   if (verdict.kind !== "pending") return verdict;
-  return { ...verdict, kind: "failed", code: "SLU-T101", reason: `${verdict.reason} (${enoughTries} tries)` };
+  return {
+    ...verdict,
+    kind: "failed",
+    code: verdict.code ?? "SLU-T101",
+    reason: `${verdict.reason} (${enoughTries} tries)`,
+  };
 }

@@ -15,8 +15,17 @@ export const talosServices: GateDefinition<TalosGateInputs, Observation> = {
   timeoutCode: "SLU-T331",
   conditions: () => [everyNodeOurs, answers("every node to tell of its services"), kubelets, allServices],
   observe: (inputs, signal, clock) => watchNodes(inputs, reading, signal, clock),
+  // A line for each node: as a list they would be most of what a stack shows.
   evidence: (views) => ({
-    services: Object.fromEntries(views.map(({ node, facts = [] }) => [node.name, facts.map(({ id }) => id).sort()])),
+    services: Object.fromEntries(
+      views.map(({ node, facts = [] }) => [
+        node.name,
+        facts
+          .map(({ id }) => id)
+          .sort()
+          .join(" "),
+      ]),
+    ),
   }),
 };
 

@@ -10,7 +10,10 @@ const phrases: Readonly<Record<GateName, (saw: Evidence) => string>> = {
   Etcd: ({ members }) => `${many(list(members), "voting member")}, no alarm`,
   TalosServices: ({ services }) => {
     const nodes = Object.values(record(services));
-    return `${many(nodes.flatMap(list), "service")} healthy on ${many(nodes, "node")}`;
+    return `${many(
+      nodes.flatMap((names) => text(names).split(" ")),
+      "service",
+    )} healthy on ${many(nodes, "node")}`;
   },
   KubernetesApi: ({ server }) => `ready at ${text(server)}`,
   NodesJoined: ({ machines }) => `${many(keys(machines), "node")}, each the machine meant`,

@@ -167,8 +167,8 @@ describe("S3.2 a wait", () => {
     await wait.say({ a: "slow", b: "slow", c: "slow", d: "slow" });
     await wait.say({ a: "ready" });
     expect(wait.told).toEqual([
-      "waits for a node to be known; there is none",
-      "waits for every node to be ready; a: slow; b: slow; c: slow (and 1 more)",
+      "there is none; waits for a node to be known",
+      "a: slow; b: slow; c: slow (and 1 more); waits for every node to be ready",
       "holds, and has to for 5 s",
     ]);
   });

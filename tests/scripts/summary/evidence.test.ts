@@ -10,7 +10,7 @@ const seen: Readonly<Record<string, readonly [object, string]>> = {
   Preflight: [{ machines }, "2 machines, each the one meant"],
   Stages: [{ nodes }, "2 nodes with their configs"],
   Etcd: [{ members: ["cp-1"], alarms: 0 }, "1 voting member, no alarm"],
-  TalosServices: [{ services: { "cp-1": ["etcd", "kubelet"], "w-1": ["kubelet"] } }, "3 services healthy on 2 nodes"],
+  TalosServices: [{ services: { "cp-1": "etcd kubelet", "w-1": "kubelet" } }, "3 services healthy on 2 nodes"],
   KubernetesApi: [{ server: "https://192.0.2.1:6443" }, "ready at https://192.0.2.1:6443"],
   NodesJoined: [{ machines }, "2 nodes, each the machine meant"],
   CiliumReady: [{ nodes, images: { agent: "quay.io/cilium/cilium:v1.18.8@sha256:00" } }, "Cilium v1.18.8 on 2 nodes"],

@@ -46,7 +46,7 @@ describe("an environment that is interrupted again and again (S1.6)", () => {
   test("Ctrl-C at a gate: it says where it was, and that the next run goes on there (S1.7-8)", async () => {
     const held = await chain.lab.fault({ on: "pod", name: "kube-system/cilium-*", subject: "w-1", do: "hold" });
     const up = chain.begin("up");
-    await up.says(/CiliumReady test-cilium-ready .*waits for cilium to be ready on every node; w-1: pod/, 120_000);
+    await up.says(/CiliumReady test-cilium-ready .*w-1: pod .*waits for cilium to be ready on every node/, 120_000);
     const said = await up.stop("SIGINT");
     expect(said).toMatch(/CiliumReady was interrupted after \d+ s/);
     expect(said).toMatch(/^ +w-1: pod cilium-\w+: /m);
