@@ -1,4 +1,5 @@
-// What a stack hands out.
+// What a stack hands out that opens its cluster.
+import { record, text } from "../summary/stackState.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 import { settingsFile } from "./environments.ts";
 import { Failure } from "./fail.ts";
@@ -15,7 +16,7 @@ export interface StackAccess {
 /** Reads it from the state: no cluster is asked. */
 export async function stackAccess(toolchain: Toolchain, environment: string): Promise<StackAccess> {
   await settingsFile(environment); // says which there are
-  const asked = await run(toolchain.pulumi, ["stack", "output", "--json", "--show-secrets", "--stack", environment], {
+  const asked = await run(toolchain.pulumi, ["stack", "export", "--show-secrets", "--stack", environment], {
     cwd: root,
     env: await backendEnvironment(toolchain),
   });
@@ -24,6 +25,23 @@ export async function stackAccess(toolchain: Toolchain, environment: string): Pr
       `the state of ${environment} cannot be read; 'npm run up -- ${environment}' makes one:\n${asked.stderr.trim()}`,
     );
   }
-  const { kubeconfig, talosconfig } = JSON.parse(asked.stdout);
-  return { kubeconfig, talosconfig };
+  return accessIn(JSON.parse(asked.stdout));
+}
+
+/**
+ * Of what `pulumi stack export --show-secrets` prints. The stack has no outputs when `up` has failed, which is when they are wanted most: so it is
+ * taken from what made it.
+ */
+export function accessIn(exported: unknown): StackAccess {
+  const { resources } = record(record(exported).deployment);
+  const all: readonly unknown[] = Array.isArray(resources) ? resources : [];
+  const output = (type: string, key: keyof StackAccess): StackAccess => {
+    const made = all.map(record).find((resource) => resource.type === type);
+    const { plaintext } = record(record(made?.outputs)[key]);
+    return plaintext === undefined ? {} : { [key]: JSON.parse(text(plaintext)) };
+  };
+  return {
+    ...output("sluice:talos:Kubeconfig", "kubeconfig"),
+    ...output("sluice:talos:MachineSecrets", "talosconfig"),
+  };
 }

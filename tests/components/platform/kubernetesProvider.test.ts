@@ -16,7 +16,7 @@ test("U2 U3 previews and refreshes bear a cluster that is gone, and what it held
         skipUpdateUnreachable: "true",
         deleteUnreachable: "false",
         enableSecretMutable: "true",
-        kubeClientSettings: '{"timeout":3}',
+        kubeClientSettings: '{"timeout":2}',
       },
     },
   ]);
