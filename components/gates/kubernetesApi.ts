@@ -58,16 +58,15 @@ function isReady(answers: number): Condition<Observation> {
 /** Asks at a steady pace and does not wait for an answer before it asks again: one lost packet must not hold up the next question. */
 async function* ask(kubeconfig: string, signal: AbortSignal, clock: Clock): AsyncGenerator<Observation> {
   const client = new KubernetesClient(kubeconfig, clock);
-  const { server } = client;
   const news = new News(signal);
-  let state: Observation = { server, inARow: 0 };
+  let state: Observation = { server: client.server, inARow: 0 };
   let newest = 0;
   const question = async (number: number) => {
     const fault = await faultOf(client, signal);
     // An answer that was overtaken tells nothing of now.
     if (number < newest) return;
     newest = number;
-    state = fault === undefined ? { server, inARow: state.inARow + 1 } : { server, inARow: 0, fault };
+    state = { server: client.server, ...(fault === undefined ? { inARow: state.inARow + 1 } : { inARow: 0, fault }) };
     news.tell();
   };
   const pace = async () => {

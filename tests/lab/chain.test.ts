@@ -7,26 +7,12 @@ import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals
 import { parse } from "yaml";
 import { root } from "../../scripts/workspace/paths.ts";
 import { Chain, type Run } from "./support/chain.ts";
+import { gates } from "./support/gates.ts";
 import { writes } from "./support/writes.ts";
 
 jest.setTimeout(300_000);
 
 const node = "test-cp-1";
-
-/** In the order of the chain. */
-const gates = [
-  "Preflight",
-  "Stages",
-  "Etcd",
-  "TalosServices",
-  "KubernetesApi",
-  "NodesJoined",
-  "CiliumReady",
-  "NodesReady",
-  "CsiReady",
-  "SealedSecretsReady",
-  "GitOpsReady",
-];
 
 describe("one server", () => {
   let chain: Chain;

@@ -9,6 +9,7 @@ import type { Ended } from "../../scripts/workspace/run.ts";
 import { State, Workbench } from "../support/cli.ts";
 import { devShape, hetznerResources, sealingKey } from "../support/hetznerResources.ts";
 import { inSilence } from "../support/withoutNetwork.ts";
+import { gates } from "./support/gates.ts";
 
 jest.setTimeout(400_000);
 
@@ -19,19 +20,6 @@ afterAll(async () => {
   bench.remove();
 });
 
-const gates = [
-  "Preflight",
-  "Stages",
-  "Etcd",
-  "TalosServices",
-  "KubernetesApi",
-  "NodesJoined",
-  "CiliumReady",
-  "NodesReady",
-  "CsiReady",
-  "SealedSecretsReady",
-  "GitOpsReady",
-];
 const nodes = ["cp-1", "cp-2", "cp-3", "w-1", "w-2"];
 
 describe("npm start, from nothing", () => {

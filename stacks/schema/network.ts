@@ -1,0 +1,31 @@
+// The network that the cluster lives in.
+import { z } from "zod";
+import { cidr, ipv4 } from "./scalars.ts";
+
+export const network = z.strictObject({
+  /** The network that the nodes live in. */
+  nodeCidr: cidr,
+  /** Default: none (Hetzner routes by itself; DHCP tells it). Required where addresses are static. */
+  gateway: ipv4.optional(),
+  /** A virtual address that the control planes share. It does not exist before bootstrap. */
+  vip: ipv4.optional(),
+  podCidr: cidr.default("10.244.0.0/16"),
+  serviceCidr: cidr.default("10.96.0.0/12"),
+  /** The cluster's DNS domain. */
+  dnsDomain: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be a DNS domain")
+    .default("cluster.local"),
+  nameservers: z.array(ipv4).default([]),
+  /** Leave the search domain that DHCP or the hostname brings out of resolv.conf. */
+  disableSearchDomain: z.boolean().default(true),
+  /** How a node gets its address: by DHCP, or static from the first boot by META key 10 or nocloud. */
+  addressing: z.enum(["dhcp", "meta", "nocloud"]).default("dhcp"),
+  /** `access`: the port is in the VLAN and the node does not see the tag. `trunk`: the node itself tags. */
+  vlan: z
+    .strictObject({
+      tag: z.int().min(1, "must be 1-4094").max(4094, "must be 1-4094"),
+      mode: z.enum(["access", "trunk"]),
+    })
+    .optional(),
+});

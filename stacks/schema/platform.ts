@@ -1,0 +1,60 @@
+// What is installed into the cluster.
+import { z } from "zod";
+import { chartVersion } from "./scalars.ts";
+
+/** The cluster's network. */
+export const cilium = z.strictObject({
+  /** Version of the chart cilium, which is Cilium's own. */
+  version: chartVersion.default("1.18.8"),
+  /** Values of the chart, merged over those that Talos needs. */
+  values: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** Volumes. */
+export const csi = z.strictObject({
+  /** Default: where there is a driver for the platform, which is Hetzner. */
+  enabled: z.boolean().optional(),
+  /** Version of the chart hcloud-csi. */
+  version: chartVersion.default("2.19.0"),
+  /** Prove with a volume, which is made and deleted again, that volumes can be had. */
+  probe: z.boolean().default(true),
+});
+
+/** The controller that decrypts SealedSecrets. */
+export const sealedSecrets = z.strictObject({
+  enabled: z.boolean().default(true),
+  /** Version of the chart sealed-secrets. */
+  version: chartVersion.default("2.19.3"),
+});
+
+/** What reconciles the cluster from git. */
+export const flux = z.strictObject({
+  /** Default: where there is a `url`. */
+  enabled: z.boolean().optional(),
+  /** Version of the chart flux2, which is not that of Flux. */
+  version: chartVersion.default("2.19.0"),
+  /** The repository. */
+  url: z
+    .string()
+    .regex(/^(https?|ssh):\/\/[^\s/]+\/\S+$/, "must be of the form https://<host>/<path> or ssh://git@<host>/<path>")
+    .optional(),
+  branch: z.string().min(1).default("main"),
+  /** The folder in it that the cluster is made from. */
+  path: z.string().regex(/^\.\//, "must begin with './'").default("./"),
+  /** How often the repository is looked at. */
+  interval: z
+    .string()
+    .regex(/^([1-9]\d*h)?([1-9]\d*m)?([1-9]\d*s)?$/, "must be a duration such as 30s, 1m or 1h30m")
+    .min(1)
+    .default("1m"),
+  /** Who fetches, where there is a `fluxGitPassword`. */
+  username: z.string().min(1).default("git"),
+  /** Host keys of the git server, as `ssh-keyscan` prints them. Goes with `fluxGitSshKey`. */
+  knownHosts: z.string().min(1).optional(),
+});
+
+/** Where charts come from. */
+export const charts = z.strictObject({
+  /** A folder, relative to the project, that holds each chart under its name. Default: charts are fetched from their repositories. */
+  path: z.string().min(1).optional(),
+});
