@@ -31,6 +31,7 @@ export const parts: readonly Part[] = [
   { name: "plugins", what: "plugins against SDKs, rendered machine configs", run: plugins },
   { name: "engine", what: "the program on the real engine", run: engine },
   { name: "lab", what: "the lab against tools that others wrote", run: lab },
+  { name: "chain", what: "from nothing to GitOps on the lab, and what can go wrong", run: chain },
 ];
 
 async function program(name: string, args: readonly string[]): Promise<Counts> {
@@ -68,10 +69,20 @@ async function engine(): Promise<Counts> {
 }
 
 async function lab(): Promise<Counts> {
-  await prepareToolchain();
-  await ensureTools([...labPrograms, charts]);
+  await prepareLab();
   // One at a time: a lab's times are looked at, and two suites would take the cores from each other.
   return tests("lab", "--runInBand");
+}
+
+async function chain(): Promise<Counts> {
+  await prepareLab();
+  // Two at a time: most of the time they wait, and a lab is a world of its own.
+  return tests("chain", "--maxWorkers=2");
+}
+
+async function prepareLab(): Promise<void> {
+  await prepareToolchain();
+  await ensureTools([...labPrograms, charts]);
 }
 
 /** Runs a Jest project and counts its tests; a suite that does not load counts as one that failed. */

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse } from "yaml";
 import { root } from "../../scripts/workspace/paths.ts";
-import { Chain, type Run } from "./support/chain.ts";
-import { gates } from "./support/gates.ts";
-import { writes } from "./support/writes.ts";
+import { Chain, type Run } from "../lab/support/chain.ts";
+import { gates } from "../lab/support/gates.ts";
+import { writes } from "../lab/support/writes.ts";
 
 jest.setTimeout(300_000);
 

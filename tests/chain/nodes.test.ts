@@ -1,7 +1,7 @@
 // The chain for clusters of several nodes: how configs reach them, what a node more changes, and clusters that are not whole.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { Chain, type Run, type Step } from "./support/chain.ts";
-import type { Rule } from "./support/lab.ts";
+import { Chain, type Run, type Step } from "../lab/support/chain.ts";
+import type { Rule } from "../lab/support/lab.ts";
 
 jest.setTimeout(300_000);
 

@@ -2,8 +2,8 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { Chain } from "./support/chain.ts";
-import { Trouble } from "./support/trouble.ts";
+import { Chain } from "../lab/support/chain.ts";
+import { Trouble } from "../lab/support/trouble.ts";
 
 jest.setTimeout(300_000);
 

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { programPaths } from "../../scripts/lab/programs.ts";
 import { run } from "../../scripts/workspace/run.ts";
-import { Chain } from "./support/chain.ts";
-import { commit } from "./support/git.ts";
-import { Trouble } from "./support/trouble.ts";
+import { Chain } from "../lab/support/chain.ts";
+import { commit } from "../lab/support/git.ts";
+import { Trouble } from "../lab/support/trouble.ts";
 
 jest.setTimeout(300_000);
 

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals
 import { programPaths } from "../../scripts/lab/programs.ts";
 import { root } from "../../scripts/workspace/paths.ts";
 import type { Ended } from "../../scripts/workspace/run.ts";
+import { gates } from "../lab/support/gates.ts";
 import { State, Workbench } from "../support/cli.ts";
 import { devShape, hetznerResources, sealingKey } from "../support/hetznerResources.ts";
 import { inSilence } from "../support/withoutNetwork.ts";
-import { gates } from "./support/gates.ts";
 
 jest.setTimeout(400_000);
 
