@@ -85,7 +85,7 @@ func (n *node) serviceKind(id string) kindOfService {
 	case "trustd":
 		kind.after, kind.waits, kind.container = []string{"containerd"}, []string{"time sync", "network"}, true
 		kind.condition = all(n.timeSynced, n.networkReady)
-		kind.run = func(context.Context) error { n.trust.join(n); return nil }
+		kind.run = func(ctx context.Context) error { return n.trust.join(ctx, n) }
 		kind.end = func() { n.trust.leave(n) }
 	case "etcd":
 		kind.after, kind.waits, kind.container = []string{"cri"}, []string{"time sync", "network", "etcd spec"}, true

@@ -31,12 +31,16 @@ func newTrust() *trust {
 	return &trust{signers: map[*node]*secrets.OSRootSpec{}, waiting: map[*node]bool{}}
 }
 
-// join says that a control plane's trustd is up.
-func (t *trust) join(n *node) {
-	root, err := safe.StateGetByID[*secrets.OSRoot](n.ctx, n.resources.State, secrets.OSRootID)
+// join says that a control plane's trustd is up, once it has what it signs
+// with: the service may be quicker than that.
+func (t *trust) join(ctx context.Context, n *node) error {
+	kind := secrets.NewOSRoot(secrets.OSRootID).Metadata()
+	if _, err := n.resources.State.WatchFor(ctx, kind, state.WithEventTypes(state.Created, state.Updated)); err != nil {
+		return err
+	}
+	root, err := safe.StateGetByID[*secrets.OSRoot](ctx, n.resources.State, secrets.OSRootID)
 	if err != nil {
-		n.logs.talos("service[trustd]: %v", err)
-		return
+		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,6 +48,7 @@ func (t *trust) join(n *node) {
 	for waiting := range t.waiting {
 		waiting.signed.ring()
 	}
+	return nil
 }
 
 func (t *trust) leave(n *node) {

@@ -34,7 +34,11 @@ describe("an environment that is interrupted again and again (S1.6)", () => {
   test("the engine is killed as soon as it has asked for the bootstrap; a call without an answer was no reason to give up (S1.7-1, S1.7-8)", async () => {
     await chain.lab.fault({ on: "talos", name: "ApplyConfiguration", subject: "test-w-1", do: "drop", times: 1 });
     const up = chain.begin("up");
-    await chain.lab.until({ subject: "test-cp-1", what: "bootstrap", value: "asked" }, 120_000);
+    await chain.lab
+      .until({ subject: "test-cp-1", what: "bootstrap", value: "asked" }, 120_000)
+      .catch(async ({ message }: Error) => {
+        throw new Error(`${message}\n${await up.stop("SIGKILL")}`);
+      });
     expect(await up.stop("SIGKILL")).toMatch(/w-1 runs its config after 2 tries/);
 
     const locked = await chain.run("up");
