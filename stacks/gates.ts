@@ -3,10 +3,10 @@ import * as pulumi from "@pulumi/pulumi";
 import { Gate, type GateArgs } from "../components/gates/gate.ts";
 import type { GateName } from "../components/gates/registry.ts";
 import type { Machine } from "../components/machines/machine.ts";
-import { fluxChart } from "../components/platform/flux.ts";
+import { fluxChart, fluxRoot } from "../components/platform/flux.ts";
 import { cloudControllerManagerChart } from "../components/platform/hcloudCloudControllerManager.ts";
 import { hcloudCsiChart } from "../components/platform/hcloudCsi.ts";
-import { sealedSecretsChart } from "../components/platform/sealedSecrets.ts";
+import { sealedSecretsChart, sealedSecretsController } from "../components/platform/sealedSecrets.ts";
 import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import { diskChoice } from "../components/talos/installDisk.ts";
 import type { MakeGate, PlatformGate } from "./platform.ts";
@@ -146,14 +146,14 @@ function platformInputs(config: ClusterConfig, nodes: readonly string[]): Platfo
     },
     SealedSecretsReady: {
       namespace: sealedSecretsChart.namespace,
-      controller: "sealed-secrets-controller",
+      controller: sealedSecretsController,
       ...(certificate !== undefined && { certificate }),
     },
     GitOpsReady: {
       namespace: fluxChart.namespace,
       controllers: ["source-controller", "kustomize-controller", "helm-controller", "notification-controller"],
-      source: "flux-system",
-      root: "flux-system",
+      source: fluxRoot.name,
+      root: fluxRoot.name,
     },
   };
 }

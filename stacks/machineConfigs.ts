@@ -18,14 +18,15 @@ export function deployMachineConfigs(config: ClusterConfig, platform: PlatformMa
   const cluster = machineConfigInput(config);
   const nodes = machineNodes(config);
   const reach = new Map(platform?.machines.map((machine) => [machine.name, machine.reach]));
-  const reached = nodes.map(({ name, role, address }) => ({ role, at: reach.get(name) ?? address }));
 
   const secrets = new MachineSecrets(
     clusterName,
     {
       clusterName,
       talosVersion,
-      endpoints: reached.filter(({ role }) => role === "controlplane").map(({ at }) => at),
+      endpoints: nodes
+        .filter(({ role }) => role === "controlplane")
+        .map(({ name, address }) => reach.get(name) ?? address),
       // A control plane passes on what is asked of another node, and the firewall lets it reach that by its own address only.
       nodes: nodes.map(({ address }) => address),
     },

@@ -2,6 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { schematicId } from "../components/images/schematic.ts";
 import { controlPlaneEndpoint } from "../components/network/endpoint.ts";
+import { fluxRoot } from "../components/platform/flux.ts";
 import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import { daysLeft } from "../components/talos/clientCertificate.ts";
 import type { GateReport } from "./gates.ts";
@@ -61,5 +62,5 @@ export function machineOutputs(
 
 /** What the last gate saw applied. */
 export function gitOpsRevision({ GitOpsReady: gate }: Readonly<Record<string, GateReport>>) {
-  return gate?.evidence.apply(({ revisions }) => (revisions as Record<string, string>)["flux-system"] ?? "");
+  return gate?.evidence.apply(({ revisions }) => (revisions as Record<string, string>)[fluxRoot.name] ?? "");
 }

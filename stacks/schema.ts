@@ -75,4 +75,3 @@ export const secretKeys: ReadonlySet<string> = new Set<keyof ClusterConfig>([
 ]);
 
 export type ClusterConfig = Readonly<z.output<typeof clusterConfigSchema>>;
-export type NodeConfig = ClusterConfig["nodes"][number];

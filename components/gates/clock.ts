@@ -15,16 +15,16 @@ export const systemClock: Clock = {
   },
 };
 
-/** Back-off: resolves after so many milliseconds, or at once when the signal says that nobody waits any more. */
-export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Back-off: resolves after so many milliseconds, or at once when a signal says that nobody waits any more. */
+export function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((done) => {
-    if (signal.aborted) return done();
+    if (signal?.aborted) return done();
     const finish = () => {
       takeBack();
-      signal.removeEventListener("abort", finish);
+      signal?.removeEventListener("abort", finish);
       done();
     };
     const takeBack = clock.after(milliseconds, finish);
-    signal.addEventListener("abort", finish);
+    signal?.addEventListener("abort", finish);
   });
 }

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { GateSettings } from "./gateDefinition.ts";
+import { ownRow } from "./ownRow.ts";
 import type { GateInputs, GateName } from "./registry.ts";
 
 export interface GateArgs<Name extends GateName> {
@@ -26,9 +27,7 @@ export class Gate<Name extends GateName> extends pulumi.dynamic.Resource {
 
   constructor(gate: Name, name: string, args: GateArgs<Name>, opts: pulumi.CustomResourceOptions) {
     const { inputs, credentials, settings, triggers } = args;
-    const urn = pulumi.createUrn(name, `pulumi-nodejs:dynamic/gates:${gate}`, opts.parent);
-    // As a promise it is a text and no more. The output depends on the parent, which would wait for this, its child.
-    const row = new Promise<string>((done) => urn.apply(done));
+    const row = ownRow(`pulumi-nodejs:dynamic/gates:${gate}`, name, opts.parent);
     super(
       provider,
       name,

@@ -58,6 +58,8 @@ export class Progress {
 export interface EngineRow {
   /** Resolves when the engine has it. A text that does not arrive is no reason for anything to stop. */
   readonly send: (text: string) => Promise<void>;
+  /** The same for what stays after the run, among its diagnostics. */
+  readonly note: (text: string, severity: "info" | "warning") => Promise<void>;
   readonly close: () => void;
 }
 
@@ -66,16 +68,18 @@ export function engineRow(urn: string): EngineRow {
   const [, , address] = process.argv;
   if (address === undefined) throw new Error("this process was not started by the engine");
   const engine = new EngineClient(address, credentials.createInsecure());
+  const log = (text: string, severity: "info" | "warning", isEphemeral: boolean) => {
+    const request = new messages.LogRequest();
+    request.setSeverity(severity === "info" ? messages.LogSeverity.INFO : messages.LogSeverity.WARNING);
+    request.setMessage(text);
+    request.setUrn(urn);
+    request.setEphemeral(isEphemeral);
+    const options = { deadline: Date.now() + patience };
+    return new Promise<void>((done) => engine.log(request, new Metadata(), options, () => done()));
+  };
   return {
-    send: (text) => {
-      const request = new messages.LogRequest();
-      request.setSeverity(messages.LogSeverity.INFO);
-      request.setMessage(text);
-      request.setUrn(urn);
-      request.setEphemeral(true);
-      const options = { deadline: Date.now() + patience };
-      return new Promise((done) => engine.log(request, new Metadata(), options, () => done()));
-    },
+    send: (text) => log(text, "info", true),
+    note: (text, severity) => log(text, severity, false),
     close: () => engine.close(),
   };
 }

@@ -21,6 +21,7 @@ export type GateName = keyof typeof gates;
 export type GateInputs<Name extends GateName> =
   Awaited<ReturnType<(typeof gates)[Name]>> extends GateDefinition<infer Inputs, infer _> ? Inputs : never;
 
+/** In the order of the chain. */
 export const gateNames = Object.keys(gates) as readonly GateName[];
 
 /** The gate of that name, as one whose inputs and observations are nobody else's matter. */

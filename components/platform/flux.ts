@@ -11,7 +11,7 @@ export const fluxChart: Chart = {
 };
 
 /** How the source, the root Kustomization and the credentials are called: as `flux bootstrap` would. */
-const root = { name: "flux-system", namespace: fluxChart.namespace };
+export const fluxRoot = { name: "flux-system", namespace: fluxChart.namespace };
 
 /** Where what the cluster shall be is written down. */
 export interface GitSource {
@@ -63,7 +63,7 @@ export class Flux extends pulumi.ComponentResource {
     const controllers = chartRelease(`${name}-controllers`, fluxChart, { ...args, values: fluxValues }, inNamespace);
     const credentials = gitCredentials(source);
     const secrets = [
-      ...(credentials ? [secret(`${name}-git-credentials`, root.name, credentials, inNamespace)] : []),
+      ...(credentials ? [secret(`${name}-git-credentials`, fluxRoot.name, credentials, inNamespace)] : []),
       ...(sopsAgeKey ? [secret(`${name}-sops-age`, sopsSecret, { "age.agekey": sopsAgeKey }, inNamespace)] : []),
     ];
 
@@ -74,12 +74,12 @@ export class Flux extends pulumi.ComponentResource {
       {
         apiVersion: "source.toolkit.fluxcd.io/v1",
         kind: "GitRepository",
-        metadata: root,
+        metadata: fluxRoot,
         spec: {
           interval: source.interval,
           url: source.url,
           ref: { branch: source.branch },
-          ...(credentials && { secretRef: { name: root.name } }),
+          ...(credentials && { secretRef: { name: fluxRoot.name } }),
         },
       },
       reconciled,
@@ -89,7 +89,7 @@ export class Flux extends pulumi.ComponentResource {
       {
         apiVersion: "kustomize.toolkit.fluxcd.io/v1",
         kind: "Kustomization",
-        metadata: root,
+        metadata: fluxRoot,
         spec: {
           interval: "10m",
           retryInterval: source.interval,
@@ -100,7 +100,7 @@ export class Flux extends pulumi.ComponentResource {
           wait: true,
           // Without Flux the cluster is no longer told what to be; that is no reason to take everything away.
           deletionPolicy: "Orphan",
-          sourceRef: { kind: "GitRepository", name: root.name },
+          sourceRef: { kind: "GitRepository", name: fluxRoot.name },
           ...(sopsAgeKey && { decryption: { provider: "sops", secretRef: { name: sopsSecret } } }),
         },
       },

@@ -10,6 +10,9 @@ export const sealedSecretsChart: Chart = {
   namespace: "kube-system",
 };
 
+/** Name of the Deployment and of its Service. */
+export const sealedSecretsController = "sealed-secrets-controller";
+
 /** What secrets are sealed for, both as PEM. */
 export interface SealingKey {
   readonly certificate: string;
@@ -28,7 +31,7 @@ export class SealedSecrets extends pulumi.ComponentResource {
     const { sealingKey } = args;
     const key = sealingKey && sealingKeySecret(`${name}-key`, sealingKey, this);
     const values = {
-      fullnameOverride: "sealed-secrets-controller",
+      fullnameOverride: sealedSecretsController,
       ...(sealingKey && {
         // S4.7: by default a new key is made every 30 days, and what is sealed for that is lost with the cluster.
         keyrenewperiod: "0",

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { ownRow } from "../gates/ownRow.ts";
 import type { Machine } from "../machines/machine.ts";
 import type { ControlPlane } from "./bootstrapCluster.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
@@ -16,13 +17,11 @@ export interface BootstrapArgs {
 export class Bootstrap extends pulumi.dynamic.Resource {
   constructor(name: string, args: BootstrapArgs, opts: pulumi.CustomResourceOptions = {}) {
     const { controlPlanes, credentials, deadline } = args;
-    const urn = pulumi.createUrn(name, "pulumi-nodejs:dynamic/talos:Bootstrap", opts.parent);
+    const row = ownRow("pulumi-nodejs:dynamic/talos:Bootstrap", name, opts.parent);
     const known = controlPlanes.map(
       ({ name: node, reach: endpoint, machineId }): pulumi.Output<ControlPlane> =>
         pulumi.output({ node, endpoint, machineId }),
     );
-    // A promise, for an output would make the resource depend on its parent, and with it on itself.
-    const row = new Promise<string>((done) => urn.apply(done));
     super(
       provider,
       name,

@@ -130,7 +130,7 @@ class Run {
       if (last === undefined) return;
       this.world.report(`${last.seen}; asks again`);
       if (this.world.clock.now() + delay * 1000 >= this.until) throw last;
-      await pause(this.world.clock, delay * 1000, never);
+      await pause(this.world.clock, delay * 1000);
     }
   }
 
@@ -244,6 +244,3 @@ function within<T>(clock: Clock, seconds: number, work: Promise<T>): Promise<T |
     work.then(done, () => done(undefined)).finally(takeBack);
   });
 }
-
-/** Nobody ends these waits: each is bounded by the deadline. */
-const never = new AbortController().signal;

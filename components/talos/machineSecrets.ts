@@ -11,8 +11,8 @@ export interface MachineSecretsArgs {
   readonly talosVersion: string;
   /** Where a Talos client connects to: control planes as they are reached, never the VIP, which is gone when it is needed most. */
   readonly endpoints: readonly pulumi.Input<string>[];
-  /** Where all nodes are reached. */
-  readonly nodes: readonly pulumi.Input<string>[];
+  /** Addresses of all nodes, as control planes reach them. */
+  readonly nodes: readonly string[];
 }
 
 /** The identity of the cluster: its authorities, keys and tokens, and the client configuration made from them. */

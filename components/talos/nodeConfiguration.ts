@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { ownRow } from "../gates/ownRow.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
@@ -39,9 +40,7 @@ export class NodeConfiguration extends pulumi.dynamic.Resource {
 
   constructor(name: string, args: NodeConfigurationArgs, opts: pulumi.CustomResourceOptions = {}) {
     const { machineConfiguration, credentials, ...plain } = args;
-    const urn = pulumi.createUrn(name, "pulumi-nodejs:dynamic/talos:NodeConfiguration", opts.parent);
-    // A promise, for an output would make the resource depend on its parent, and with it on itself.
-    const row = new Promise<string>((done) => urn.apply(done));
+    const row = ownRow("pulumi-nodejs:dynamic/talos:NodeConfiguration", name, opts.parent);
     super(
       provider,
       name,

@@ -24,9 +24,6 @@ export function retryDelay(policy: RetryPolicy, retry: number, chance: number): 
   return full * (1 - jitter * chance);
 }
 
-/** Nobody ends a delay: it is bounded, and so is the whole. */
-const never = new AbortController().signal;
-
 export interface RetryOptions {
   readonly policy: RetryPolicy;
   readonly clock: Clock;
@@ -62,7 +59,7 @@ export async function retry<T>(
         return { ok: false, error, attempts: attempt };
       }
       onRetry?.(error, attempt, delay);
-      await pause(clock, delay * 1000, never);
+      await pause(clock, delay * 1000);
     }
   }
 }

@@ -2,7 +2,6 @@ import { systemClock } from "../gates/clock.ts";
 import { unlessInterrupted } from "../gates/interruption.ts";
 import { engineRow, Progress } from "../gates/progress.ts";
 import { traced } from "../trace/trace.ts";
-import { engineLog } from "./engineLog.ts";
 import { realAccess, type World } from "./nodeAccess.ts";
 
 /** The world of a resource that the engine runs, and what is said of it for good. */
@@ -28,7 +27,7 @@ export async function inEngine<T>(
         doing = text;
         progress.show(text);
       },
-      note: (text, severity) => engineLog(row, text, severity),
+      note: engine.note,
     };
     const inThisWorld = () => unlessInterrupted(work(world), () => doing);
     if (outcome === undefined) return await inThisWorld();

@@ -159,7 +159,7 @@ export class TargetNode {
       const end = await look();
       if ("found" in end) return end.found;
       if (clock.now() + delay * 1000 >= this.until) throw end.late;
-      await pause(clock, delay * 1000, never);
+      await pause(clock, delay * 1000);
     }
   }
 }
@@ -175,6 +175,3 @@ function awayBecause(state: Exclude<NodeState, { kind: "ours" | "foreign" }>): s
       return state.refused ? `it boots, installs or reboots (${state.why})` : `it does not answer: ${state.why}`;
   }
 }
-
-/** Nobody ends these waits: each is bounded by the deadline. */
-const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 // What is told at the end of `npm start` and `npm run up -- <environment>`, also when it failed half way.
 import { styleText } from "node:util";
-import type { GateName } from "../../components/gates/registry.ts";
+import { type GateName, gateNames } from "../../components/gates/registry.ts";
 import { readClusterConfigFile } from "../../stacks/configFile.ts";
 import { hasCsi, hasFlux } from "../../stacks/platformParts.ts";
 import type { ClusterConfig } from "../../stacks/schema.ts";
@@ -68,19 +68,12 @@ async function expectedOf(environment: string): Promise<Expected> {
 /** The gates that the chain of an environment has. One whose platform has no machines yet has none. */
 export function gatesOf(config: Pick<ClusterConfig, "platform" | "csi" | "sealedSecrets" | "flux">): GateName[] {
   if (config.platform !== "hetzner") return [];
-  return [
-    "Preflight",
-    "Stages",
-    "Etcd",
-    "TalosServices",
-    "KubernetesApi",
-    "NodesJoined",
-    "CiliumReady",
-    "NodesReady",
-    ...(hasCsi(config) ? (["CsiReady"] as const) : []),
-    ...(config.sealedSecrets.enabled ? (["SealedSecretsReady"] as const) : []),
-    ...(hasFlux(config) ? (["GitOpsReady"] as const) : []),
-  ];
+  const absent = new Set<GateName>([
+    ...(hasCsi(config) ? [] : (["CsiReady"] as const)),
+    ...(config.sealedSecrets.enabled ? [] : (["SealedSecretsReady"] as const)),
+    ...(hasFlux(config) ? [] : (["GitOpsReady"] as const)),
+  ]);
+  return gateNames.filter((gate) => !absent.has(gate));
 }
 
 async function said(program: string, args: readonly string[], env?: NodeJS.ProcessEnv) {

@@ -1,5 +1,6 @@
 // How long is waited, and how configs are sent.
 import { z } from "zod";
+import { standardRetry } from "../../components/talos/retry.ts";
 
 const seconds = z.int().min(1, "must be 1 second or more");
 
@@ -23,12 +24,12 @@ const atOnce = "must be a number from 1 on, or a share such as '25%'";
 /** How machine configs are sent to nodes. */
 export const apply = z.strictObject({
   /** Seconds before the first retry. */
-  firstDelay: z.number().min(0.1, "must be 0.1 seconds or more").default(3),
+  firstDelay: z.number().min(0.1, "must be 0.1 seconds or more").default(standardRetry.firstDelay),
   /** How much longer each delay is than the one before. */
-  factor: z.number().min(1, "must be 1 or more").default(2),
+  factor: z.number().min(1, "must be 1 or more").default(standardRetry.factor),
   /** No delay is longer, in seconds. */
-  maxDelay: z.number().min(0.1, "must be 0.1 seconds or more").default(60),
-  retries: z.int().min(0).default(5),
+  maxDelay: z.number().min(0.1, "must be 0.1 seconds or more").default(standardRetry.cap),
+  retries: z.int().min(0).default(standardRetry.retries),
   /** How many nodes at once: a number, or a share of all such as `25%`. Control planes that are bootstrapped go one at a time whatever it says. */
   parallel: z
     .union([z.int(atOnce).min(1, atOnce), z.string().regex(/^([1-9]\d?|100)%$/, atOnce)], { error: atOnce })
