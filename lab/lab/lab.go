@@ -16,6 +16,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/gitops"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kubevip"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/sample"
@@ -67,12 +68,15 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 			return nil, err
 		}
 	}
+	// Programs reach machines, which are not made yet, through this.
+	held := &machines{}
 	kubernetes := kube.New(kube.Options{
 		Dir: filepath.Join(parts.Dir, "kubernetes"), Binary: parts.Config.Tools["controlplane"],
 		Network: parts.Network, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
-		Programs: programs(parts), Log: parts.Log,
+		Programs: programs(parts, held), Log: parts.Log,
 	})
 	nodes := newNodes(parts, kubernetes, images)
+	held.Maker = nodes
 	cloud := hetzner.New(hetzner.Options{
 		Network: parts.Network, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
 		Tokens: []string{token}, Seed: parts.Config.Seed, Images: images.Has,
@@ -110,7 +114,7 @@ func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFa
 }
 
 // programs really run, for the containers whose images they stand for.
-func programs(parts daemon.Parts) []cluster.Program {
+func programs(parts daemon.Parts, held *machines) []cluster.Program {
 	tools := parts.Config.Tools
 	flux := gitops.Flux{Binaries: map[string]string{}, Timeline: parts.Timeline}
 	for _, name := range []string{"source-controller", "kustomize-controller", "helm-controller"} {
@@ -123,8 +127,13 @@ func programs(parts daemon.Parts) []cluster.Program {
 		flux,
 		gitops.SealedSecrets{Binary: tools["sealed-secrets-controller"]},
 		ccm.Program{Endpoint: cloudEndpoint, Timeline: parts.Timeline},
+		kubevip.Program{Machines: held, Timeline: parts.Timeline},
 	)
 }
+
+// machines are the nodes as programs in the cluster reach them: nodes run
+// programs, and some programs change their node.
+type machines struct{ *node.Maker }
 
 // addSnapshots puts snapshots of Talos into the cloud, as somebody did before.
 func addSnapshots(cloud *hetzner.Cloud, images *imageFactory, snapshots []daemon.Snapshot) error {

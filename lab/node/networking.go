@@ -24,6 +24,7 @@ func (n *node) addressController() controller.Controller {
 			reads(network.NamespaceName, network.AddressSpecType), reads(network.NamespaceName, network.LinkStatusType),
 		},
 		outputs: []controller.Output{shares(network.AddressStatusType)},
+		wake:    n.visits,
 		reconcile: func(ctx context.Context, r controller.Runtime) error {
 			r.StartTrackingOutputs()
 			specs, err := safe.ReaderListAll[*network.AddressSpec](ctx, r)
@@ -39,6 +40,7 @@ func (n *node) addressController() controller.Controller {
 					wanted = append(wanted, *spec.TypedSpec())
 				}
 			}
+			wanted = append(wanted, n.guestAddresses()...)
 			var up []netip.Addr
 			for _, spec := range wanted {
 				link, err := safe.ReaderGetByID[*network.LinkStatus](ctx, r, spec.LinkName)

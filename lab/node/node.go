@@ -76,6 +76,7 @@ type node struct {
 	found     bell // rings when others of the cluster were found
 	signed    bell // rings when a certificate may be had
 	leases    bell // rings when a shared address comes or goes
+	visits    bell // rings when a guest comes or goes
 	asked     chan request
 	configs   chan config.Provider
 	api       *apiServers
@@ -94,6 +95,7 @@ type node struct {
 	grown       bool // into a control plane: its controllers run
 	bootstrap   bool // etcd is to begin here
 	addresses   []netip.Addr
+	guests      []*guest
 	devices     []blockDevice
 	kubeletSpec *cluster.Kubelet // of the kubelet that runs
 
@@ -116,7 +118,7 @@ func newNode(ctx context.Context, b *box, image machine.Image, count int) (*node
 		box: b, version: version, mode: mode, image: image,
 		booted: time.Now(),
 		bootID: derivedUUID(fmt.Sprintf("%s/boot/%d", b.spec.UUID, count)),
-		wires:  newBell(), leases: newBell(), found: newBell(), signed: newBell(),
+		wires:  newBell(), leases: newBell(), visits: newBell(), found: newBell(), signed: newBell(),
 		staged: make(chan struct{}),
 		asked:  make(chan request, 1), configs: make(chan config.Provider, 1),
 	}

@@ -1,0 +1,209 @@
+// Package kubevip plays kube-vip: of its pods the one that leads brings the
+// address up on its node, and those of Services of type LoadBalancer.
+package kubevip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/container"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
+)
+
+// Machines are those that its pods run on.
+type Machines interface {
+	// Link is the name of a link that is there; without a name it is the one of
+	// the default route.
+	Link(machine, name string) (string, error)
+	// Hold gives the link an address more.
+	Hold(machine, link string, address netip.Prefix) (release func(), err error)
+	// Runs says whether the machine is up.
+	Runs(machine string) bool
+}
+
+// Program plays containers of kube-vip.
+type Program struct {
+	Machines Machines
+	Timeline *timeline.Timeline
+}
+
+var _ cluster.Program = Program{}
+
+// Plays says whether it is the container.
+func (p Program) Plays(_ *corev1.Pod, c corev1.Container) bool {
+	return container.ImageName(c.Image) == "kube-vip"
+}
+
+// Run stands for election until the context ends.
+func (p Program) Run(ctx context.Context, run cluster.Run) error {
+	config, err := clientcmd.RESTConfigFromKubeConfig(run.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("kube-vip: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("kube-vip: %w", err)
+	}
+	if err := p.serve(ctx, client, run); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("kube-vip: %w", err)
+	}
+	return nil
+}
+
+func (p Program) serve(ctx context.Context, client kubernetes.Interface, run cluster.Run) error {
+	settings, err := read(run)
+	if err != nil {
+		return err
+	}
+	if err := reachesAPI(ctx, client, run); err != nil {
+		return err
+	}
+	link, err := p.Machines.Link(run.Host, settings.link)
+	if err != nil {
+		return fmt.Errorf("could not get link for interface: %w", err)
+	}
+	run.Ready()
+	both, ctx := errgroup.WithContext(ctx)
+	if settings.controlPlane {
+		both.Go(func() error {
+			return p.lead(ctx, client, run, settings, settings.lease, func(ctx context.Context) error {
+				release, err := p.Machines.Hold(run.Host, link, settings.address)
+				if err != nil {
+					return err
+				}
+				defer release()
+				p.Timeline.Record(settings.node, "kube-vip", "holds", "address", settings.address.Addr().String())
+				<-ctx.Done()
+				return nil
+			})
+		})
+	}
+	if settings.services {
+		both.Go(func() error {
+			return p.lead(ctx, client, run, settings, settings.servicesLease, func(ctx context.Context) error {
+				return p.announce(ctx, client, run, settings)
+			})
+		})
+	}
+	return both.Wait()
+}
+
+// reachesAPI says why the pod would not reach the API server in life. The Service
+// of Kubernetes leads nowhere until a network is up on the node, and kube-vip is
+// there before one; KubePrism is on every node.
+func reachesAPI(ctx context.Context, client kubernetes.Interface, run cluster.Run) error {
+	if run.Env["KUBERNETES_SERVICE_HOST"] != "" || run.Env["kubernetes_addr"] != "" {
+		return nil
+	}
+	for _, agent := range []string{"k8s-app=cilium", "k8s-app=kube-proxy"} {
+		pods, err := client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
+			LabelSelector: agent, FieldSelector: "spec.nodeName=" + run.Pod.Spec.NodeName,
+		})
+		if err != nil {
+			return err
+		}
+		for _, pod := range pods.Items {
+			for _, condition := range pod.Status.Conditions {
+				if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+					return nil
+				}
+			}
+		}
+	}
+	service, err := client.CoreV1().Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("dial tcp %s:443: i/o timeout: no network routes Services on the node yet, and KUBERNETES_SERVICE_HOST says no other way", service.Spec.ClusterIP)
+}
+
+// lead does what a leader does while it is one, and ends as the real one does
+// when it is no more: with the whole program.
+func (p Program) lead(
+	ctx context.Context, client kubernetes.Interface, run cluster.Run, s settings, name string, do func(context.Context) error,
+) error {
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Name: name, Namespace: s.namespace},
+		Client:     client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: s.node},
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	leader := leader{}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock:            spoken{Interface: lock, isHeard: func() bool { return p.Machines.Runs(run.Host) }},
+		ReleaseOnCancel: true,
+		LeaseDuration:   s.duration, RenewDeadline: s.renew, RetryPeriod: s.retry,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(ctx context.Context) {
+				if err := leader.act(ctx, do); err != nil {
+					stop(err)
+				}
+			},
+			OnStoppedLeading: func() {},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	elector.Run(ctx)
+	leader.end()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return errors.New("lost leadership, restarting kube-vip")
+}
+
+// leader is what an election asks for in a goroutine of its own, which may begin
+// when the election is over already.
+type leader struct {
+	mu     sync.Mutex
+	over   bool
+	acting sync.WaitGroup
+}
+
+func (l *leader) act(ctx context.Context, do func(context.Context) error) error {
+	l.mu.Lock()
+	if l.over {
+		l.mu.Unlock()
+		return nil
+	}
+	l.acting.Add(1)
+	l.mu.Unlock()
+	defer l.acting.Done()
+	return do(ctx)
+}
+
+// end waits until nothing is done any more.
+func (l *leader) end() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	l.acting.Wait()
+}
+
+// spoken is a lock to which a machine that is off says nothing, also not that it
+// lets go.
+type spoken struct {
+	resourcelock.Interface
+	isHeard func() bool
+}
+
+func (s spoken) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if !s.isHeard() {
+		return errors.New("the machine is off")
+	}
+	return s.Interface.Update(ctx, record)
+}

@@ -1,0 +1,167 @@
+package kubevip
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+)
+
+const (
+	// class is the one of Services that are kube-vip's alone.
+	class = "kube-vip.io/kube-vip-class"
+	// wantedAddresses and holder are annotations of a Service.
+	wantedAddresses = "kube-vip.io/loadbalancerIPs"
+	holder          = "kube-vip.io/vipHost"
+)
+
+// announce brings the addresses of Services up while it leads. It gives out none
+// itself: they are in the Service, from its owner or from who gives them out.
+func (p Program) announce(ctx context.Context, client kubernetes.Interface, run cluster.Run, s settings) error {
+	link, err := p.Machines.Link(run.Host, s.servicesLink)
+	if err != nil {
+		return fmt.Errorf("could not get link for interface: %w", err)
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(s.watched))
+	services := factory.Core().V1().Services()
+	changed := make(chan struct{}, 1)
+	ring := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+	if _, err := services.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { ring() }, UpdateFunc: func(any, any) { ring() }, DeleteFunc: func(any) { ring() },
+	}); err != nil {
+		return err
+	}
+	factory.StartWithContext(ctx)
+	defer factory.Shutdown()
+	held := map[netip.Addr]func(){}
+	defer func() {
+		for _, release := range held {
+			release()
+		}
+	}()
+	for {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil
+		}
+		all, err := services.Lister().List(labels.Everything())
+		if err != nil {
+			return err
+		}
+		wanted := map[netip.Addr]bool{}
+		for _, service := range all {
+			if !s.isAnnounced(service) {
+				continue
+			}
+			addresses := addressesOf(service)
+			for _, address := range addresses {
+				wanted[address] = true
+				if held[address] != nil {
+					continue
+				}
+				if held[address], err = p.Machines.Hold(run.Host, link, netip.PrefixFrom(address, address.BitLen())); err != nil {
+					return err
+				}
+				p.Timeline.Record(s.node, "kube-vip", "holds", "address", address.String(), "service", service.Namespace+"/"+service.Name)
+			}
+			if err := s.tell(ctx, client, service, addresses); err != nil {
+				return err
+			}
+		}
+		for address, release := range held {
+			if !wanted[address] {
+				release()
+				delete(held, address)
+			}
+		}
+	}
+}
+
+// isAnnounced says whether it is kube-vip's to announce.
+func (s settings) isAnnounced(service *corev1.Service) bool {
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || service.DeletionTimestamp != nil {
+		return false
+	}
+	if service.Spec.LoadBalancerClass == nil {
+		return !s.classOnly
+	}
+	return *service.Spec.LoadBalancerClass == class
+}
+
+// addressesOf are those that the Service was given: by its annotation, by its
+// status, or by the field that Kubernetes has for it no more.
+func addressesOf(service *corev1.Service) []netip.Addr {
+	texts := strings.Split(service.Annotations[wantedAddresses], ",")
+	if service.Annotations[wantedAddresses] == "" {
+		texts = nil
+		for _, ingress := range service.Status.LoadBalancer.Ingress {
+			texts = append(texts, ingress.IP)
+		}
+		if len(texts) == 0 {
+			texts = []string{service.Spec.LoadBalancerIP}
+		}
+	}
+	var found []netip.Addr
+	for _, text := range texts {
+		if address, err := netip.ParseAddr(strings.TrimSpace(text)); err == nil {
+			found = append(found, address)
+		}
+	}
+	return found
+}
+
+// tell writes who holds the addresses into the Service, and the addresses
+// themselves unless it is told not to.
+func (s settings) tell(ctx context.Context, client kubernetes.Interface, service *corev1.Service, addresses []netip.Addr) error {
+	if len(addresses) == 0 || s.keepsStatus {
+		return nil
+	}
+	services := client.CoreV1().Services(service.Namespace)
+	if service.Annotations[holder] != s.node {
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{holder: s.node}}})
+		if err != nil {
+			return err
+		}
+		if _, err := services.Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+	}
+	var told []string
+	for _, ingress := range service.Status.LoadBalancer.Ingress {
+		told = append(told, ingress.IP)
+	}
+	mode := corev1.LoadBalancerIPModeVIP
+	var ingress []corev1.LoadBalancerIngress
+	var texts []string
+	for _, address := range addresses {
+		texts = append(texts, address.String())
+		ingress = append(ingress, corev1.LoadBalancerIngress{IP: address.String(), IPMode: &mode})
+	}
+	if slices.Equal(told, texts) {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{"status": corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: ingress}}})
+	if err != nil {
+		return err
+	}
+	_, err = services.Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
