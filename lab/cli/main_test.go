@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 )
 
 // asCommand is set in the environment of the test binary when it is to be the
@@ -71,6 +72,8 @@ func compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 }
 
 func (s *small) Status() any { return map[string]uint64{"seed": s.parts.Config.Seed} }
+
+func (s *small) Leases() []dhcp.Lease { return nil }
 
 func (s *small) Kubeconfig() ([]byte, error) { return []byte("kind: Config\n"), nil }
 

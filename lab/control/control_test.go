@@ -9,12 +9,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
@@ -44,6 +46,12 @@ func serve(t *testing.T, handler func(*API) http.Handler) *served {
 				return nil, errors.New("there is no cluster yet")
 			}
 			return []byte("kind: Config\n"), nil
+		},
+		Leases: func() []dhcp.Lease {
+			return []dhcp.Lease{
+				{MAC: "02:00:00:00:00:01", Address: netip.MustParseAddr("10.0.0.101")},
+				{MAC: "02:00:00:00:00:02", Address: netip.MustParseAddr("10.0.0.102"), Reserved: true},
+			}
 		},
 	}
 	server := httptest.NewServer(handler(api))
@@ -130,6 +138,22 @@ func TestTheOwnerMayEndTheLab(t *testing.T) {
 	require.NotEmpty(t, status)
 	require.NoError(t, lab.Down(t.Context()))
 	<-lab.down
+}
+
+func TestARouterIsAskedByMAC(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	for query, wanted := range map[string]string{
+		"":                       `[{"mac": "02:00:00:00:00:01", "address": "10.0.0.101"}, {"mac": "02:00:00:00:00:02", "address": "10.0.0.102", "reserved": true}]`,
+		"?mac=02-00-00-00-00-01": `[{"mac": "02:00:00:00:00:01", "address": "10.0.0.101"}]`,
+		"?mac=02:00:00:00:00:03": `[]`,
+		"?mac=vm-300":            `{"error": "mac: \"vm-300\" is none"}`,
+	} {
+		response, err := http.Get(lab.url + "/leases" + query)
+		require.NoError(t, err)
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, errors.Join(err, response.Body.Close()))
+		require.JSONEq(t, wanted, string(body), query)
+	}
 }
 
 func TestKubeconfig(t *testing.T) {

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
@@ -28,6 +31,8 @@ type API struct {
 	Down func()
 	// Kubeconfig is that of the first cluster, for programs on the host.
 	Kubeconfig func() ([]byte, error)
+	// Leases are what the DHCP servers in the lab gave away.
+	Leases func() []dhcp.Lease
 }
 
 // Handler serves the API to whoever reaches the lab.
@@ -40,6 +45,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("DELETE /faults", a.removeFaults)
 	mux.HandleFunc("DELETE /faults/{id}", a.removeFault)
 	mux.HandleFunc("GET /kubeconfig", a.kubeconfig)
+	mux.HandleFunc("GET /leases", a.leases)
 	return mux
 }
 
@@ -66,6 +72,21 @@ func (a *API) kubeconfig(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/yaml")
 	_, _ = w.Write(kubeconfig) // a caller who has gone misses nothing
+}
+
+// leases lists who has which address by DHCP, as the page of a router does; with
+// mac only whoever has that one.
+func (a *API) leases(w http.ResponseWriter, r *http.Request) {
+	leases := a.Leases()
+	if asked := r.URL.Query().Get("mac"); asked != "" {
+		mac, err := net.ParseMAC(asked)
+		if err != nil {
+			refuse(w, http.StatusBadRequest, fmt.Errorf("mac: %q is none", asked))
+			return
+		}
+		leases = slices.DeleteFunc(leases, func(lease dhcp.Lease) bool { return lease.MAC != mac.String() })
+	}
+	answer(w, http.StatusOK, leases)
 }
 
 // timeline gives facts as lines of JSON: those after a number, and with follow

@@ -30,6 +30,9 @@ type Config struct {
 	Snapshots []Snapshot `json:"snapshots"`
 	// MoreSnapshots are there besides, whichever those are.
 	MoreSnapshots []Snapshot `json:"moreSnapshots,omitempty"`
+	// DHCP is what the routers of networks at home give away; the default is
+	// their hundredth to their 199th address.
+	DHCP *Pool `json:"dhcp,omitempty"`
 	// SampleRepository puts a repository for Flux on the git server.
 	SampleRepository bool `json:"sampleRepository"`
 	// Scenario is what shall go wrong.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
@@ -41,6 +42,8 @@ type Lab interface {
 	Status() any
 	// Kubeconfig is that of the first cluster, for programs on the host.
 	Kubeconfig() ([]byte, error)
+	// Leases are what the DHCP servers in it gave away.
+	Leases() []dhcp.Lease
 	// Env is what commands in the lab find in their environment.
 	Env() map[string]string
 	// DialKubernetes connects to the API server of the first cluster.

@@ -106,7 +106,10 @@ func (s *server) run(compose Compose, say func(report)) error {
 	if err != nil {
 		return err
 	}
-	api := &control.API{Plan: plan, Timeline: facts, Down: end, Kubeconfig: lab.Kubeconfig, Status: func() any { return s.status(lab, facts.Started()) }}
+	api := &control.API{
+		Plan: plan, Timeline: facts, Down: end, Kubeconfig: lab.Kubeconfig, Leases: lab.Leases,
+		Status: func() any { return s.status(lab, facts.Started()) },
+	}
 	serving, err := s.serve(ctx, host, api, lab)
 	if err == nil {
 		facts.Record("lab", "state", "ready")

@@ -41,6 +41,7 @@ type Lab struct {
 	kubernetes *kube.Kubernetes
 	nodes      *node.Maker
 	servers    *servers
+	lans       *lans
 	hostport   string
 }
 
@@ -84,7 +85,7 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 	})
 	l := &Lab{
 		cloud: cloud, kubernetes: kubernetes, nodes: nodes, hostport: parts.KubernetesAddress,
-		servers: newServers(parts.Network, parts.Log),
+		servers: newServers(parts.Network, parts.Log), lans: newLANs(parts.Config.DHCP, parts.Timeline),
 	}
 	parts.Progress("opening the cloud, the image factory and the git server")
 	if err := errors.Join(

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
 )
@@ -13,12 +14,17 @@ import (
 type status struct {
 	Machines  []node.Status  `json:"machines"`
 	Processes []kube.Process `json:"processes"`
+	// Leases are those of the networks at home.
+	Leases []dhcp.Lease `json:"leases"`
 }
 
 // Status says how its parts are.
 func (l *Lab) Status() any {
-	return status{Machines: l.nodes.Machines(), Processes: l.kubernetes.Processes()}
+	return status{Machines: l.nodes.Machines(), Processes: l.kubernetes.Processes(), Leases: l.lans.leases()}
 }
+
+// Leases are what the DHCP servers of the networks at home gave away.
+func (l *Lab) Leases() []dhcp.Lease { return l.lans.leases() }
 
 // Kubeconfig is that of the first cluster, for programs on the host.
 func (l *Lab) Kubeconfig() ([]byte, error) {

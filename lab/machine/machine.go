@@ -27,9 +27,15 @@ type Spec struct {
 	ProviderID string
 	// InstanceType, Region and Zone are what the platform's metadata says.
 	InstanceType, Region, Zone string
-	// UserData is a machine config, or nothing. Meta is Talos' META partition.
+	// Resolvers are the name servers that the platform's metadata says, if any.
+	Resolvers []netip.Addr
+	// UserData is a machine config, or nothing. Meta is Talos' META partition as
+	// the image brings it along.
 	UserData []byte
 	Meta     map[uint8]string
+	// Serial is the machine's serial number; without one it is the number that
+	// the cloud gave it, if any.
+	Serial string
 }
 
 // Disk is a block device.
@@ -50,8 +56,24 @@ type NIC struct {
 	// DHCP says that the cloud would hand these addresses out by DHCP: the node
 	// has them only while it asks.
 	DHCP bool
+	// Server is the DHCP server of the network that it is plugged into, which
+	// knows nothing of Addresses; nil where there is none.
+	Server DHCP
 	// Public says that the world can reach it.
 	Public bool
+}
+
+// DHCP is a server that hands out addresses by MAC.
+type DHCP interface {
+	// Lease is what a MAC gets: always the same. The machine's name is for facts.
+	Lease(mac, machine string) (Lease, error)
+}
+
+// Lease is what a DHCP server hands out.
+type Lease struct {
+	Address   netip.Prefix
+	Gateway   netip.Addr
+	Resolvers []netip.Addr
 }
 
 // Image is what the box boots from.

@@ -26,6 +26,9 @@ type disk struct {
 	booted    bool // has ever been
 	// images are those pulled, in EPHEMERAL, by namespace and reference.
 	images map[string]map[string]talosapi.Image
+	// brought is the META that an installer medium brings along each time that
+	// it boots; a disk's own image had it once.
+	brought map[uint8]string
 }
 
 func newDisk(spec machine.Spec) *disk {
@@ -36,6 +39,8 @@ func newDisk(spec machine.Spec) *disk {
 	if spec.Image.Installed {
 		image := spec.Image
 		d.installed, d.device = &image, spec.Disks[0].Device
+	} else {
+		d.brought = spec.Meta
 	}
 	return d
 }
@@ -90,6 +95,7 @@ func (d *disk) wipe(whole bool, labels ...string) {
 	if whole {
 		d.installed, d.staged, d.config, d.ephemeral = nil, nil, nil, false
 		d.meta = map[uint8]string{}
+		maps.Copy(d.meta, d.brought)
 		clear(d.images)
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/resources/cluster"
 	"github.com/siderolabs/talos/pkg/machinery/resources/hardware"
 	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
-	"github.com/siderolabs/talos/pkg/machinery/resources/network"
 	runtimeresource "github.com/siderolabs/talos/pkg/machinery/resources/runtime"
 )
 
@@ -55,8 +54,11 @@ func (n *node) showSystem() error {
 	})
 }
 
-// serial is what a cloud writes where the serial number would be.
+// serial is the machine's own, or what a cloud writes in its place.
 func (n *node) serial() string {
+	if n.spec.Serial != "" {
+		return n.spec.Serial
+	}
 	if at := strings.LastIndex(n.spec.ProviderID, "/"); at >= 0 {
 		return n.spec.ProviderID[at+1:]
 	}
@@ -76,22 +78,6 @@ func (n *node) showProcessors() error {
 	}
 	return put(n.ctx, n.resources.State, owner, hardware.NewMemoryModuleInfo("DIMM-0"), func(r *hardware.MemoryModule) {
 		*r.TypedSpec() = hardware.MemoryModuleSpec{Size: uint32(n.MemoryMiB()), DeviceLocator: "DIMM 0", Manufacturer: "QEMU"}
-	})
-}
-
-func (n *node) showPlatform() error {
-	const owner = "network.PlatformConfigController"
-	spec := n.platformNetwork()
-	if n.spec.Hostname != "" {
-		host, domain, _ := strings.Cut(n.spec.Hostname, ".")
-		spec.Hostnames = []network.HostnameSpecSpec{{Hostname: host, Domainname: domain, ConfigLayer: network.ConfigPlatform}}
-	}
-	spec.Metadata = &runtimeresource.PlatformMetadataSpec{
-		Platform: n.Platform(), Hostname: n.spec.Hostname, Region: n.spec.Region, Zone: n.spec.Zone,
-		InstanceType: n.spec.InstanceType, InstanceID: n.serial(), ProviderID: n.spec.ProviderID,
-	}
-	return put(n.ctx, n.resources.State, owner, network.NewPlatformConfig(network.NamespaceName, network.PlatformConfigActiveID), func(r *network.PlatformConfig) {
-		*r.TypedSpec() = spec
 	})
 }
 

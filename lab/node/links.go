@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
@@ -33,6 +34,7 @@ func (n *node) linkController() controller.Controller {
 				if err != nil {
 					return err
 				}
+				link.AltNames = n.otherNames(nic)
 				links[nic.Name] = link
 			}
 			specs, err := safe.ReaderListAll[*network.LinkSpec](ctx, r)
@@ -83,10 +85,31 @@ func physicalLink(nic machine.NIC, index uint32) (network.LinkStatusSpec, error)
 	}, nil
 }
 
+// otherNames are what a NIC may be called besides. On metal, where names follow
+// from the hardware, the one of its MAC is always among them.
+func (n *node) otherNames(nic machine.NIC) []string {
+	name := "enx" + strings.ReplaceAll(strings.ToLower(nic.MAC), ":", "")
+	if n.Platform() != "metal" || name == nic.Name {
+		return nil
+	}
+	return []string{name}
+}
+
+// nicOf is the link of that name, which may be one of its other names.
+func nicOf(links map[string]network.LinkStatusSpec, name string) string {
+	for own, link := range links {
+		if slices.Contains(link.AltNames, name) {
+			return own
+		}
+	}
+	return name
+}
+
 // configureLink does what a config asks of a link that is there, and makes the
 // links that are nothing but config.
 func (n *node) configureLink(links map[string]network.LinkStatusSpec, spec network.LinkSpecSpec) {
-	link, there := links[spec.Name]
+	name := nicOf(links, spec.Name)
+	link, there := links[name]
 	if !there {
 		if !spec.Logical {
 			return
@@ -105,5 +128,5 @@ func (n *node) configureLink(links map[string]network.LinkStatusSpec, spec netwo
 	if len(spec.HardwareAddress) > 0 {
 		link.HardwareAddr = spec.HardwareAddress
 	}
-	links[spec.Name] = link
+	links[name] = link
 }

@@ -41,8 +41,15 @@ func (n *node) addressController() controller.Controller {
 				}
 			}
 			wanted = append(wanted, n.guestAddresses()...)
+			links, err := safe.ReaderListAll[*network.LinkStatus](ctx, r)
+			if err != nil {
+				return err
+			}
+			// A link has more than one name.
+			names := network.NewLinkResolver(links.All)
 			var up []netip.Addr
 			for _, spec := range wanted {
+				spec.LinkName = names.Resolve(spec.LinkName)
 				link, err := safe.ReaderGetByID[*network.LinkStatus](ctx, r, spec.LinkName)
 				if state.IsNotFoundError(err) {
 					continue
@@ -137,8 +144,14 @@ func (n *node) routeController() controller.Controller {
 			if err != nil {
 				return err
 			}
+			links, err := safe.ReaderListAll[*network.LinkStatus](ctx, r)
+			if err != nil {
+				return err
+			}
+			names := network.NewLinkResolver(links.All)
 			for spec := range specs.All() {
-				route := spec.TypedSpec()
+				route := *spec.TypedSpec()
+				route.OutLinkName = names.Resolve(route.OutLinkName)
 				link, err := safe.ReaderGetByID[*network.LinkStatus](ctx, r, route.OutLinkName)
 				if state.IsNotFoundError(err) || spec.Metadata().Phase() != resource.PhaseRunning {
 					continue

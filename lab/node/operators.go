@@ -22,8 +22,10 @@ func (n *node) operatorController() controller.Controller {
 		inputs: []controller.Input{
 			reads(network.NamespaceName, network.OperatorSpecType), reads(network.NamespaceName, network.LinkStatusType),
 		},
-		outputs: []controller.Output{shares(network.AddressSpecType), shares(network.RouteSpecType)},
-		wake:    n.leases,
+		outputs: []controller.Output{
+			shares(network.AddressSpecType), shares(network.RouteSpecType), shares(network.ResolverSpecType),
+		},
+		wake: n.leases,
 		reconcile: func(ctx context.Context, r controller.Runtime) error {
 			r.StartTrackingOutputs()
 			specs, err := safe.ReaderListAll[*network.OperatorSpec](ctx, r)
@@ -46,6 +48,7 @@ func (n *node) operatorController() controller.Controller {
 			return r.CleanupOutputs(ctx,
 				resource.NewMetadata(network.ConfigNamespaceName, network.AddressSpecType, "", resource.VersionUndefined),
 				resource.NewMetadata(network.ConfigNamespaceName, network.RouteSpecType, "", resource.VersionUndefined),
+				resource.NewMetadata(network.ConfigNamespaceName, network.ResolverSpecType, "", resource.VersionUndefined),
 			)
 		},
 	}
@@ -61,21 +64,54 @@ func (n *node) operate(ctx context.Context, r controller.Runtime, spec network.O
 		return leaseAddress(ctx, r, prefix, addressOn(spec.LinkName, address))
 	}
 	for _, nic := range n.wiring() {
-		if nic.Name != spec.LinkName || !nic.DHCP {
+		if nic.Name != spec.LinkName {
+			continue
+		}
+		if nic.Server != nil && spec.Operator == network.OperatorDHCP4 {
+			return n.requestLease(ctx, r, prefix, nic, spec.DHCP4.RouteMetric)
+		}
+		if !nic.DHCP {
 			continue
 		}
 		for _, address := range nic.Addresses {
 			if address.Addr().Is4() != (spec.Operator == network.OperatorDHCP4) {
 				continue
 			}
-			if err := leaseAddress(ctx, r, prefix, addressOn(nic.Name, address)); err != nil {
+			if err := n.take(ctx, r, prefix, nic, address, spec.DHCP4.RouteMetric); err != nil {
 				return err
 			}
-			for _, route := range n.routes(nic, address, spec.DHCP4.RouteMetric) {
-				if err := leaseRoute(ctx, r, prefix, route); err != nil {
-					return err
-				}
-			}
+		}
+	}
+	return nil
+}
+
+// requestLease asks the DHCP server of a network. One that has nothing left to give
+// leaves the node without an address, as it would in life.
+func (n *node) requestLease(ctx context.Context, r controller.Runtime, prefix string, nic machine.NIC, metric uint32) error {
+	lease, err := nic.Server.Lease(nic.MAC, n.Host())
+	if err != nil {
+		n.logs.talos("DHCP request/renew failed on %s: %v", nic.Name, err)
+		return nil
+	}
+	nic.Gateway = lease.Gateway
+	if err := n.take(ctx, r, prefix, nic, lease.Address, metric); err != nil || len(lease.Resolvers) == 0 {
+		return err
+	}
+	resolvers := network.NewResolverSpec(network.ConfigNamespaceName, prefix+"/"+network.ResolverID)
+	return safe.WriterModify(ctx, r, resolvers, func(resolvers *network.ResolverSpec) error {
+		*resolvers.TypedSpec() = network.ResolverSpecSpec{DNSServers: lease.Resolvers, ConfigLayer: network.ConfigOperator}
+		return nil
+	})
+}
+
+// take gives a NIC what it got by DHCP.
+func (n *node) take(ctx context.Context, r controller.Runtime, prefix string, nic machine.NIC, address netip.Prefix, metric uint32) error {
+	if err := leaseAddress(ctx, r, prefix, addressOn(nic.Name, address)); err != nil {
+		return err
+	}
+	for _, route := range n.routes(nic, address, metric) {
+		if err := leaseRoute(ctx, r, prefix, route); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -134,35 +170,4 @@ func leaseRoute(ctx context.Context, r controller.Runtime, prefix string, spec n
 		*lease.TypedSpec() = spec
 		return nil
 	})
-}
-
-// platformNetwork is what the metadata of the platform says: the addresses that
-// do not come by DHCP, and where to ask by DHCP.
-func (n *node) platformNetwork() network.PlatformConfigSpec {
-	spec := network.PlatformConfigSpec{}
-	for _, nic := range n.wiring() {
-		if nic.DHCP && n.Platform() == "hcloud" && nic.Public {
-			spec.Operators = append(spec.Operators, network.OperatorSpecSpec{
-				Operator: network.OperatorDHCP4, LinkName: nic.Name, RequireUp: true,
-				DHCP4: network.DHCP4OperatorSpec{RouteMetric: network.DefaultRouteMetric}, ConfigLayer: network.ConfigPlatform,
-			})
-		}
-		static := !nic.DHCP
-		for _, address := range nic.Addresses {
-			if !static && !(n.Platform() == "hcloud" && nic.Public && address.Addr().Is6()) {
-				continue
-			}
-			one := addressOn(nic.Name, address)
-			one.ConfigLayer = network.ConfigPlatform
-			spec.Addresses = append(spec.Addresses, one)
-			for _, route := range n.routes(nic, address, network.DefaultRouteMetric) {
-				route.ConfigLayer = network.ConfigPlatform
-				spec.Routes = append(spec.Routes, route)
-			}
-		}
-		if len(nic.Addresses) > 0 && (static || nic.Public && n.Platform() == "hcloud") {
-			spec.Links = append(spec.Links, network.LinkSpecSpec{Name: nic.Name, Up: true, ConfigLayer: network.ConfigPlatform})
-		}
-	}
-	return spec
 }

@@ -16,6 +16,7 @@ import (
 	talosruntime "github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/config"
+	"github.com/siderolabs/talos/pkg/machinery/meta"
 	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
 	"github.com/siderolabs/talos/pkg/machinery/resources/network"
 	runtimeresource "github.com/siderolabs/talos/pkg/machinery/resources/runtime"
@@ -185,6 +186,9 @@ func (n *node) SetMeta(key uint8, value *string) {
 		err = drop(n.ctx, n.resources.State, owner, runtimeresource.NewMetaKey(runtimeresource.NamespaceName, runtimeresource.MetaKeyTagToID(key)).Metadata())
 	} else {
 		err = n.putMeta(owner, key, *value)
+	}
+	if err == nil && key == meta.MetalNetworkPlatformConfig {
+		err = n.showPlatform()
 	}
 	if err != nil {
 		n.logs.talos("META key %#x: %v", key, err)

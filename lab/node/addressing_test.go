@@ -1,0 +1,253 @@
+package node
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cosi-project/runtime/pkg/safe"
+	talosmachine "github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/resources/network"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+)
+
+// metaNetwork is META key 10 as it is put into an image.
+const metaNetwork = `addresses:
+  - address: 10.0.0.11/16
+    linkName: enx920000000001
+    family: inet4
+    scope: global
+    flags: permanent
+    layer: platform
+links:
+  - name: enx920000000001
+    logical: false
+    up: true
+    mtu: 0
+    kind: ""
+    type: netrom
+    layer: platform
+routes:
+  - family: inet4
+    dst: ""
+    src: ""
+    gateway: 10.0.0.1
+    outLinkName: enx920000000001
+    table: main
+    priority: 1024
+    scope: global
+    type: unicast
+    flags: ""
+    protocol: static
+    layer: platform
+hostnames:
+  - hostname: cp-1
+    domainname: ""
+    layer: platform
+resolvers:
+  - dnsServers:
+      - 10.0.0.1
+    layer: platform
+`
+
+// atHome is a machine in a network with a DHCP server.
+func (l *testLab) atHome(name, platform string, number int) (machine.Spec, *dhcp.Server) {
+	l.t.Helper()
+	server, err := dhcp.New(dhcp.Options{
+		Network: netip.MustParsePrefix("10.0.0.0/16"), Gateway: netip.MustParseAddr("10.0.0.1"),
+		Resolvers: []netip.Addr{netip.MustParseAddr("10.0.0.1")},
+		From:      netip.MustParseAddr("10.0.0.100"), To: netip.MustParseAddr("10.0.0.199"), Timeline: l.timeline,
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	one := spec(name, platform, "1.13.8", number)
+	one.ProviderID, one.Hostname = "", ""
+	one.Image.Installed = true
+	one.NICs = []machine.NIC{{Name: "enp6s18", MAC: one.NICs[0].MAC, Server: server}}
+	return one, server
+}
+
+func leaseOf(t *testing.T, server *dhcp.Server) string {
+	t.Helper()
+	leases := server.Leases()
+	if len(leases) != 1 {
+		t.Fatalf("leases: %+v", leases)
+	}
+	return leases[0].Address.String()
+}
+
+func resolversOf(t *testing.T, n *node) []netip.Addr {
+	t.Helper()
+	resolvers, err := safe.StateGetByID[*network.ResolverStatus](t.Context(), n.resources.State, network.ResolverID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolvers.TypedSpec().DNSServers
+}
+
+// The network that an image brings along is there before a config, and nobody is
+// asked for another.
+func TestTheNetworkIsInMETA(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		one, server := lab.atHome("vm-300", "metal", 1)
+		one.Meta = map[uint8]string{10: metaNetwork}
+		cp := lab.make(one)
+		cp.PowerOn()
+		facts := lab.until("vm-300", "stage", "maintenance")
+		synctest.Wait()
+		if up := values(facts, "vm-300", "address"); !slices.Equal(up, []string{"10.0.0.11"}) {
+			t.Errorf("addresses in maintenance: %q", up)
+		}
+		n := cp.running()
+		if name := n.Hostname(); name != "cp-1" {
+			t.Errorf("the hostname is %q", name)
+		}
+		if resolvers := resolversOf(t, n); !slices.Equal(resolvers, []netip.Addr{netip.MustParseAddr("10.0.0.1")}) {
+			t.Errorf("resolvers: %v", resolvers)
+		}
+		routes, err := safe.StateListAll[*network.RouteStatus](t.Context(), n.resources.State)
+		if err != nil || routes.Len() != 1 || routes.Get(0).TypedSpec().Gateway != netip.MustParseAddr("10.0.0.1") {
+			t.Errorf("routes: %d, %v", routes.Len(), err)
+		}
+		if leases := server.Leases(); len(leases) > 0 {
+			t.Errorf("it asked by DHCP: %+v", leases)
+		}
+	})
+}
+
+// META that is written while the node runs counts at once.
+func TestMETAIsWrittenLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		one, server := lab.atHome("vm-300", "metal", 1)
+		one.Meta = map[uint8]string{10: "addresses: nonsense"}
+		cp := lab.make(one)
+		cp.PowerOn()
+		lab.until("vm-300", "stage", "maintenance")
+		synctest.Wait()
+		leased := leaseOf(t, server)
+		if up := lab.network.addresses(); !slices.Equal(up, []string{leased}) {
+			t.Errorf("up with a META that cannot be read: %q", up)
+		}
+		if said := cp.running().grep("machined", "network config from META"); len(said) == 0 {
+			t.Error("nothing is said of it")
+		}
+		text := metaNetwork
+		cp.running().SetMeta(10, &text)
+		synctest.Wait()
+		if up := lab.network.addresses(); !slices.Equal(up, []string{"10.0.0.11"}) {
+			t.Errorf("up with META: %q", up)
+		}
+	})
+}
+
+// An installer medium brings its META along whenever it boots; what a disk's own
+// image had is gone when the disk is wiped.
+func TestAResetAndMETA(t *testing.T) {
+	for _, installed := range []bool{false, true} {
+		one := spec("cp-1", "metal", "1.13.8", 1)
+		one.Image.Installed = installed
+		one.Meta = map[uint8]string{10: metaNetwork}
+		d := newDisk(one)
+		d.wipe(true)
+		if left := len(d.metaKeys()) > 0; left == installed {
+			t.Errorf("installed %v: META is there after a reset: %v", installed, left)
+		}
+	}
+}
+
+// A NoCloud seed with an address gives it before a config; one without leaves the
+// node to DHCP.
+func TestTheNetworkIsInANoCloudSeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		one, server := lab.atHome("vm-301", "nocloud", 2)
+		one.Hostname, one.Resolvers = "cp-2", []netip.Addr{netip.MustParseAddr("10.0.0.1")}
+		one.NICs[0].Name, one.NICs[0].Gateway = "eth0", netip.MustParseAddr("10.0.0.1")
+		one.NICs[0].Addresses = []netip.Prefix{netip.MustParsePrefix("10.0.0.12/16")}
+		cp := lab.make(one)
+		cp.PowerOn()
+		facts := lab.until("vm-301", "stage", "maintenance")
+		synctest.Wait()
+		if up := values(facts, "vm-301", "address"); !slices.Equal(up, []string{"10.0.0.12"}) {
+			t.Errorf("addresses in maintenance: %q", up)
+		}
+		if name := cp.running().Hostname(); name != "cp-2" {
+			t.Errorf("the hostname is %q", name)
+		}
+		if resolvers := resolversOf(t, cp.running()); !slices.Equal(resolvers, one.Resolvers) {
+			t.Errorf("resolvers: %v", resolvers)
+		}
+		if leases := server.Leases(); len(leases) > 0 {
+			t.Errorf("it asked by DHCP: %+v", leases)
+		}
+	})
+}
+
+// A node that got its address by DHCP has it again after a boot, and leaves it
+// when a config gives it another.
+func TestDHCPFirstAndStaticLater(t *testing.T) {
+	static := configOf(t, talosmachine.TypeControlPlane, func(text string) string {
+		return strings.Replace(text, "    network: {}\n", `    network:
+        interfaces:
+            - deviceSelector:
+                hardwareAddr: 92:00:00:00:00:01
+              addresses: [10.0.0.11/16]
+              routes: [{network: 0.0.0.0/0, gateway: 10.0.0.1}]
+`, 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		one, server := lab.atHome("vm-300", "metal", 1)
+		cp := lab.make(one)
+		for range 2 {
+			cp.PowerOn()
+			lab.until("vm-300", "stage", "maintenance")
+			synctest.Wait()
+			if up := lab.network.addresses(); !slices.Equal(up, []string{leaseOf(t, server)}) {
+				t.Fatalf("up in maintenance: %q", up)
+			}
+			if resolvers := resolversOf(t, cp.running()); !slices.Equal(resolvers, server.Resolvers) {
+				t.Errorf("resolvers: %v", resolvers)
+			}
+			cp.PowerOff()
+			lab.settle()
+		}
+		if asked := values(lab.facts(), "vm-300", "lease"); len(asked) != 1 {
+			t.Errorf("leases that were new: %q", asked)
+		}
+		cp.PowerOn()
+		lab.configure(cp, static)
+		lab.settle()
+		if up := lab.network.addresses(); !slices.Equal(up, []string{"10.0.0.11"}) {
+			t.Errorf("up with the config: %q", up)
+		}
+	})
+}
+
+// Without a DHCP server a node has no address.
+func TestThereIsNoDHCPServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		one, _ := lab.atHome("vm-300", "metal", 1)
+		one.NICs[0].Server = nil
+		lab.make(one).PowerOn()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if up := lab.network.addresses(); len(up) > 0 {
+			t.Errorf("up: %q", up)
+		}
+	})
+}
