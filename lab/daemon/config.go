@@ -33,6 +33,8 @@ type Config struct {
 	// DHCP is what the routers of networks at home give away; the default is
 	// their hundredth to their 199th address.
 	DHCP *Pool `json:"dhcp,omitempty"`
+	// Proxmox is a cluster of Proxmox VE hosts, if there is to be one.
+	Proxmox *Proxmox `json:"proxmox,omitempty"`
 	// SampleRepository puts a repository for Flux on the git server.
 	SampleRepository bool `json:"sampleRepository"`
 	// Scenario is what shall go wrong.
@@ -113,6 +115,9 @@ func (c Config) Check() error {
 	}
 	faults = append(faults, checkSnapshots("snapshots", c.Snapshots)...)
 	faults = append(faults, checkSnapshots("moreSnapshots", c.MoreSnapshots)...)
+	if c.Proxmox != nil {
+		faults = append(faults, c.Proxmox.check()...)
+	}
 	for i, entry := range c.Scenario {
 		if err := entry.Check(); err != nil {
 			faults = append(faults, fmt.Errorf("scenario[%d]: %w", i, err))

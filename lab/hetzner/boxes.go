@@ -1,9 +1,7 @@
 package hetzner
 
 import (
-	"context"
 	"net/netip"
-	"sync"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 )
@@ -26,35 +24,6 @@ type (
 		Image() machine.Image
 	}
 )
-
-// silentBox has a power supply and nothing that answers: a system other than
-// Talos.
-type silentBox struct {
-	mu sync.Mutex
-	on bool
-}
-
-var _ machine.Box = (*silentBox)(nil)
-
-func (b *silentBox) set(on bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.on = on
-}
-
-func (b *silentBox) PowerOn()               { b.set(true) }
-func (b *silentBox) PowerOff()              { b.set(false) }
-func (b *silentBox) Shutdown()              { b.set(false) }
-func (b *silentBox) Reset()                 {}
-func (b *silentBox) Attach(machine.NIC)     {}
-func (b *silentBox) Detach(string)          {}
-func (b *silentBox) Delete(context.Context) { b.set(false) }
-
-func (b *silentBox) Powered() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.on
-}
 
 // spec is the machine of a server.
 func (c *Cloud) spec(s *server) machine.Spec {
@@ -91,7 +60,7 @@ func (c *Cloud) spec(s *server) machine.Spec {
 // assemble makes the server's box as its disk is now. Without Talos, or when it
 // cannot be made, nothing answers there.
 func (c *Cloud) assemble(s *server) error {
-	s.box = &silentBox{}
+	s.box = &machine.Silent{}
 	if s.disk.Talos == "" {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (c *Cloud) dispatch(w http.ResponseWriter, r *http.Request) (reply, error) 
 	if c.closed {
 		panic(http.ErrAbortHandler)
 	}
-	w.Header().Set("X-Correlation-Id", fmt.Sprintf("%016x", c.identities.number("request", "")))
+	w.Header().Set("X-Correlation-Id", fmt.Sprintf("%016x", c.identities.Number("request", "")))
 	passes := c.rate.take(now())
 	c.rate.tell(w.Header())
 	if !passes {

@@ -3,39 +3,22 @@ package hetzner
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"net/netip"
 
-	"github.com/google/uuid"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/identity"
 )
 
-// identities gives ids and addresses that follow from the seed, from what they
-// are for and from how often that was there before: whoever creates the same
-// resources in another order gets the same.
-type identities struct {
-	seed  uint64
-	times map[string]uint64
-}
+// identities gives ids and addresses that follow from the seed.
+type identities struct{ *identity.Source }
 
 func newIdentities(seed uint64) *identities {
-	return &identities{seed: seed, times: map[string]uint64{}}
-}
-
-// number is the next one for a purpose.
-func (i *identities) number(purpose, name string) uint64 {
-	key := purpose + "\x00" + name
-	i.times[key]++
-	hash := fnv.New64a()
-	_ = binary.Write(hash, binary.BigEndian, i.seed)
-	_ = binary.Write(hash, binary.BigEndian, i.times[key])
-	_, _ = hash.Write([]byte(key))
-	return hash.Sum64()
+	return &identities{identity.NewSource(seed)}
 }
 
 // id has eight digits and is not taken.
 func (i *identities) id(kind, name string, taken func(int64) bool) int64 {
 	const first, count = 10_000_000, 80_000_000
-	id := int64(first + i.number(kind, name)%count)
+	id := int64(first + i.Number(kind, name)%count)
 	for taken(id) {
 		id++
 	}
@@ -49,15 +32,8 @@ func (i *identities) mac(public bool, name string) string {
 		prefix = 0x9600
 	}
 	var tail [4]byte
-	binary.BigEndian.PutUint32(tail[:], uint32(i.number("mac", name)))
+	binary.BigEndian.PutUint32(tail[:], uint32(i.Number("mac", name)))
 	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", prefix>>8, prefix&0xff, tail[0], tail[1], tail[2], tail[3])
-}
-
-// uuid is a server's.
-func (i *identities) uuid(name string) string {
-	var data [8]byte
-	binary.BigEndian.PutUint64(data[:], i.number("uuid", name))
-	return uuid.NewSHA1(uuid.NameSpaceOID, data[:]).String()
 }
 
 // pick is an address of the pools that is not taken, or none. Network and
@@ -73,7 +49,7 @@ func (i *identities) pick(pools []netip.Prefix, name string, taken func(netip.Ad
 	if len(addresses) == 0 {
 		return netip.Addr{}, false
 	}
-	start := int(i.number("address", name) % uint64(len(addresses)))
+	start := int(i.Number("address", name) % uint64(len(addresses)))
 	for offset := range addresses {
 		if addr := addresses[(start+offset)%len(addresses)]; !taken(addr) {
 			return addr, true
@@ -85,6 +61,6 @@ func (i *identities) pick(pools []netip.Prefix, name string, taken func(netip.Ad
 // network6 is a /64 of the range for documentation.
 func (i *identities) network6(name string) netip.Prefix {
 	bytes := [16]byte{0x20, 0x01, 0x0d, 0xb8}
-	binary.BigEndian.PutUint32(bytes[4:8], uint32(i.number("network6", name)))
+	binary.BigEndian.PutUint32(bytes[4:8], uint32(i.Number("network6", name)))
 	return netip.PrefixFrom(netip.AddrFrom16(bytes), 64)
 }

@@ -192,7 +192,7 @@ func (c *Cloud) enableRescue(r *call) (reply, error) {
 	}
 	began := c.startOne(s.lab, serverStep(s, "enable_rescue", func() { s.rescueNext = true }))
 	return created(schema.ServerActionEnableRescueResponse{
-		Action: began, RootPassword: fmt.Sprintf("%016x", c.identities.number("password", s.name)),
+		Action: began, RootPassword: fmt.Sprintf("%016x", c.identities.Number("password", s.name)),
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
@@ -63,14 +64,14 @@ func (c *Cloud) createServer(r *call) (reply, error) {
 	actions := c.start(s.lab, c.construction(order)...)
 	response := schema.ServerCreateResponse{Server: c.viewServer(s), Action: actions[0], NextActions: actions[1:]}
 	if !order.keys {
-		response.RootPassword = pointer(fmt.Sprintf("%016x", c.identities.number("password", s.name)))
+		response.RootPassword = pointer(fmt.Sprintf("%016x", c.identities.Number("password", s.name)))
 	}
 	return created(response)
 }
 
 // readOrder checks a request and finds all that it names. Nothing is changed.
 func (c *Cloud) readOrder(asked schema.ServerCreateRequest) (*serverOrder, error) {
-	s := &server{userData: asked.UserData, transition: string(hcloud.ServerStatusInitializing), box: &silentBox{}}
+	s := &server{userData: asked.UserData, transition: string(hcloud.ServerStatusInitializing), box: &machine.Silent{}}
 	order := &serverOrder{server: s, keys: len(asked.SSHKeys) > 0, start: valueOr(asked.StartAfterCreate, true)}
 	if err := c.checkServerName(asked.Name); err != nil {
 		return nil, err
@@ -201,7 +202,7 @@ func (c *Cloud) readPublicNet(order *serverOrder, asked *schema.ServerCreatePubl
 func (c *Cloud) outfit(order *serverOrder) error {
 	s := order.server
 	s.lab = c.labName(s.name)
-	s.uuid = c.identities.uuid(s.lab)
+	s.uuid = c.identities.UUID(s.lab)
 	s.publicMAC = c.identities.mac(true, s.lab)
 	for _, network := range order.networks {
 		addr, err := c.reserve(network, s.location.NetworkZone, nil, nil)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
@@ -118,7 +119,7 @@ func (c *Cloud) boot(s *server) {
 	}
 	s.rescue = nil
 	if s.rescueNext {
-		s.rescueNext, s.rescue = false, &silentBox{}
+		s.rescueNext, s.rescue = false, &machine.Silent{}
 		c.Timeline.Record(s.lab, "server", "rescue")
 	}
 	s.running().PowerOn()

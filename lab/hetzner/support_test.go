@@ -76,7 +76,7 @@ func (m *mappedNetwork) firewall(addr string) *network.Firewall {
 
 // fakeBox notes what happens to it.
 type fakeBox struct {
-	silentBox
+	machine.Silent
 	spec machine.Spec
 	mu   sync.Mutex
 	log  []string
@@ -88,9 +88,9 @@ func (b *fakeBox) note(format string, args ...any) {
 	b.log = append(b.log, fmt.Sprintf(format, args...))
 }
 
-func (b *fakeBox) PowerOn()  { b.silentBox.PowerOn(); b.note("on") }
-func (b *fakeBox) PowerOff() { b.silentBox.PowerOff(); b.note("off") }
-func (b *fakeBox) Shutdown() { b.silentBox.Shutdown(); b.note("shutdown") }
+func (b *fakeBox) PowerOn()  { b.Silent.PowerOn(); b.note("on") }
+func (b *fakeBox) PowerOff() { b.Silent.PowerOff(); b.note("off") }
+func (b *fakeBox) Shutdown() { b.Silent.Shutdown(); b.note("shutdown") }
 func (b *fakeBox) Reset()    { b.note("reset") }
 func (b *fakeBox) Attach(nic machine.NIC) {
 	words := []string{"attach", nic.Name}
@@ -100,7 +100,7 @@ func (b *fakeBox) Attach(nic machine.NIC) {
 	b.note("%s", strings.Join(words, " "))
 }
 func (b *fakeBox) Detach(mac string)                 { b.note("detach %s", mac) }
-func (b *fakeBox) Delete(context.Context)            { b.silentBox.PowerOff(); b.note("delete") }
+func (b *fakeBox) Delete(context.Context)            { b.Silent.PowerOff(); b.note("delete") }
 func (b *fakeBox) AttachDisk(disk machine.Disk)      { b.note("disk %s", disk.Device) }
 func (b *fakeBox) DetachDisk(string)                 { b.note("no disk") }
 func (b *fakeBox) Resize(cpus, memory int, _ uint64) { b.note("resize %d %d", cpus, memory) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -42,7 +43,9 @@ type Lab struct {
 	nodes      *node.Maker
 	servers    *servers
 	lans       *lans
-	hostport   string
+	// home is nil in a lab without Proxmox.
+	home     *home
+	hostport string
 }
 
 var _ daemon.Lab = (*Lab)(nil)
@@ -87,16 +90,30 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 		cloud: cloud, kubernetes: kubernetes, nodes: nodes, hostport: parts.KubernetesAddress,
 		servers: newServers(parts.Network, parts.Log), lans: newLANs(parts.Config.DHCP, parts.Timeline),
 	}
+	if asked := parts.Config.Proxmox; asked != nil {
+		if l.home, err = newHome(parts, *asked, nodes, images, l.lans); err != nil {
+			return nil, errors.Join(err, l.Close(ctx))
+		}
+	}
 	parts.Progress("opening the cloud, the image factory and the git server")
 	if err := errors.Join(
 		addSnapshots(cloud, images, slices.Concat(images.snapshots(parts.Config.Snapshots), parts.Config.MoreSnapshots)),
 		l.servers.serve(network.Cloud, cloud),
 		l.servers.serve(network.Factory, images),
 		l.servers.serve(network.Git, git),
+		l.openHome(),
 	); err != nil {
 		return nil, errors.Join(err, l.Close(ctx))
 	}
 	return l, nil
+}
+
+// openHome serves the API of Proxmox, if there is one.
+func (l *Lab) openHome() error {
+	if l.home == nil {
+		return nil
+	}
+	return l.servers.serveTLS(l.home.at, l.home, l.home.Certificate())
 }
 
 // newNodes makes what boots in the boxes of the cloud.
@@ -154,7 +171,13 @@ func addSnapshots(cloud *hetzner.Cloud, images *imageFactory, snapshots []daemon
 
 // Env leads the tools of a cloud to the lab's.
 func (l *Lab) Env() map[string]string {
-	return map[string]string{"HCLOUD_TOKEN": token, "HCLOUD_ENDPOINT": cloudEndpoint}
+	env := map[string]string{
+		"HCLOUD_TOKEN": token, "HCLOUD_ENDPOINT": cloudEndpoint, "IMAGE_FACTORY_ENDPOINT": "http://" + network.Factory.String(),
+	}
+	if l.home != nil {
+		maps.Copy(env, l.home.env())
+	}
+	return env
 }
 
 // DialKubernetes connects to the API server of the first cluster.
@@ -170,5 +193,9 @@ func (l *Lab) DialKubernetes(ctx context.Context) (net.Conn, error) {
 // Close ends it: machines and load balancers, then what Kubernetes still runs,
 // then the servers.
 func (l *Lab) Close(ctx context.Context) error {
-	return errors.Join(l.cloud.Close(ctx), l.kubernetes.Close(ctx), l.servers.close(ctx))
+	var faults []error
+	if l.home != nil {
+		faults = append(faults, l.home.Close(ctx))
+	}
+	return errors.Join(append(faults, l.cloud.Close(ctx), l.kubernetes.Close(ctx), l.servers.close(ctx))...)
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,18 +26,30 @@ func newServers(network network.Network, log *slog.Logger) *servers {
 
 // serve serves a handler at port 80 of an address until close.
 func (s *servers) serve(addr netip.Addr, handler http.Handler) error {
-	if err := s.network.Add(addr); err != nil {
+	return s.serveAt(netip.AddrPortFrom(addr, 80), handler, nil)
+}
+
+// serveTLS does the same over TLS, in HTTP/1.1 alone.
+func (s *servers) serveTLS(at netip.AddrPort, handler http.Handler, certificate tls.Certificate) error {
+	return s.serveAt(at, handler, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}})
+}
+
+func (s *servers) serveAt(at netip.AddrPort, handler http.Handler, secure *tls.Config) error {
+	if err := s.network.Add(at.Addr()); err != nil {
 		return err
 	}
-	listener, err := s.network.Listen(netip.AddrPortFrom(addr, 80))
+	listener, err := s.network.Listen(at)
 	if err != nil {
-		return fmt.Errorf("serve at %s: %w", addr, err)
+		return fmt.Errorf("serve at %s: %w", at, err)
+	}
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	s.running = append(s.running, server)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("a server ended", "at", addr, "why", err)
+			s.log.Error("a server ended", "at", at, "why", err)
 		}
 	}()
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/proxmox"
 )
 
 // status is how the parts of a lab are.
@@ -16,11 +17,18 @@ type status struct {
 	Processes []kube.Process `json:"processes"`
 	// Leases are those of the networks at home.
 	Leases []dhcp.Lease `json:"leases"`
+	// Proxmox is how its hosts are, where there are any.
+	Proxmox *proxmox.Status `json:"proxmox,omitempty"`
 }
 
 // Status says how its parts are.
 func (l *Lab) Status() any {
-	return status{Machines: l.nodes.Machines(), Processes: l.kubernetes.Processes(), Leases: l.lans.leases()}
+	found := status{Machines: l.nodes.Machines(), Processes: l.kubernetes.Processes(), Leases: l.lans.leases()}
+	if l.home != nil {
+		hosts := l.home.Status(l.home.endpoint())
+		found.Proxmox = &hosts
+	}
+	return found
 }
 
 // Leases are what the DHCP servers of the networks at home gave away.

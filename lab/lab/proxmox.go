@@ -1,0 +1,51 @@
+package lab
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/proxmox"
+)
+
+// home is the Proxmox cluster of a lab that has one.
+type home struct {
+	*proxmox.Cluster
+	at netip.AddrPort
+	// token may do everything there.
+	token string
+}
+
+// newHome makes the cluster that was asked for.
+func newHome(parts daemon.Parts, asked daemon.Proxmox, nodes *node.Maker, images *imageFactory, networks *lans) (*home, error) {
+	asked = asked.Complete()
+	options := proxmox.Options{
+		Machines: nodes, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline, Seed: parts.Config.Seed,
+		Hosts: asked.Hosts, Address: asked.Address, Factory: "http://" + network.Factory.String(), Schematic: images.Schematic,
+	}
+	for _, one := range asked.Storages {
+		options.Storages = append(options.Storages, proxmox.Storage{Name: one.Name, Content: one.Content})
+	}
+	if asked.DHCP {
+		server, err := networks.server(asked.Network, asked.Gateway)
+		if err != nil {
+			return nil, fmt.Errorf("proxmox: %w", err)
+		}
+		options.DHCP = server
+	}
+	cluster, err := proxmox.New(options)
+	if err != nil {
+		return nil, err
+	}
+	return &home{cluster, netip.AddrPortFrom(asked.Address, asked.Port), cluster.AddToken("sluice@pve", "lab")}, nil
+}
+
+// endpoint is what clients of the API are told.
+func (h *home) endpoint() string { return "https://" + h.at.String() }
+
+// env leads clients of the API to the cluster.
+func (h *home) env() map[string]string {
+	return map[string]string{"PROXMOX_VE_ENDPOINT": h.endpoint(), "PROXMOX_VE_API_TOKEN": h.token}
+}
