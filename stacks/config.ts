@@ -20,7 +20,7 @@ import { doubledImageEntries } from "./rules/image.ts";
 import { installDisk, kernelArguments } from "./rules/install.ts";
 import { onLab } from "./rules/lab.ts";
 import { certSANs, featureGates, hostResolver, kernelLogs } from "./rules/machineFeatures.ts";
-import { machineNames, nodeIdentity, unicastMacs } from "./rules/nodeIdentity.ts";
+import { machineNames, nodeIdentity, nodeReach, unicastMacs } from "./rules/nodeIdentity.ts";
 import { labelSpelling, workerLabels } from "./rules/nodeLabels.ts";
 import { patchContent } from "./rules/patchContent.ts";
 import { patchConditions, patchNames, patchNodes } from "./rules/patches.ts";
@@ -48,6 +48,7 @@ const rules = [
   vlanTrunk,
   nameservers,
   nodeIdentity,
+  nodeReach,
   unicastMacs,
   nicMacs,
   machineNames,

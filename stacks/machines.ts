@@ -3,6 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { Machine } from "../components/machines/machine.ts";
 import type { HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
 import type { ConfigPatch } from "../components/talos/machineInput.ts";
+import { deployExisting } from "./existing.ts";
 import { deployHetzner } from "./hetzner.ts";
 import type { ClusterConfig } from "./schema.ts";
 
@@ -22,5 +23,6 @@ export interface PlatformMachines {
 
 /** Undefined where the platform has no machines yet: then the chain ends with the machine configs. */
 export function deployMachines(config: ClusterConfig): PlatformMachines | undefined {
-  return config.platform === "hetzner" ? deployHetzner(config) : undefined;
+  if (config.platform === "hetzner") return deployHetzner(config);
+  return config.platform === "existing" ? deployExisting(config) : undefined;
 }

@@ -29,6 +29,19 @@ export const nodeIdentity = rule(["clusterName", "platform", "network", "nodes"]
   }
 });
 
+/** Two nodes that are reached at one place would be one machine with two configs. */
+export const nodeReach = rule(["nodes"], function* ({ nodes }) {
+  const places = nodes.map(({ reach, address }) => reach ?? address);
+  for (const [index, { reach }] of nodes.entries()) {
+    const twin = places.findIndex((place, other) => other !== index && place === reach);
+    if (reach === undefined || twin === -1 || (nodes[twin]?.reach !== undefined && twin > index)) continue;
+    yield {
+      path: `nodes[${index}].reach`,
+      message: `${reach} is also where nodes[${twin}] (${nodes[twin]?.name}) is reached; every node needs its own`,
+    };
+  }
+});
+
 /** A MAC of a group, or none at all, is no identity: a NIC with it gets no frames of its own. */
 export const unicastMacs = rule(["nodes"], function* ({ nodes }) {
   for (const [index, { mac }] of nodes.entries()) {

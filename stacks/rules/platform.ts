@@ -1,7 +1,13 @@
 import { rule } from "./rule.ts";
 
 /** Which keys of a node belong to which platform; on any other they would be read by nobody. */
-const nodeKeys = { vmId: "proxmox", host: "proxmox", serverType: "hetzner", location: "hetzner" } as const;
+const nodeKeys = {
+  vmId: "proxmox",
+  host: "proxmox",
+  serverType: "hetzner",
+  location: "hetzner",
+  reach: "existing",
+} as const;
 
 /** A section of another platform is left over from another environment, and who reads the file takes it for true. */
 export const foreignSections = rule(["platform", "hetzner", "proxmox"], function* (config) {

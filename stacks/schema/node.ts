@@ -37,6 +37,11 @@ export const node = z.strictObject({
   role: z.enum(["controlplane", "worker"]),
   /** The node's own address in `network.nodeCidr`. */
   address: ipv4,
+  /** Existing machines: host or address by which the node is reached from here. Default: `address`. */
+  reach: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be a host name or address without scheme, port or path")
+    .optional(),
   /** Default: derived from the cluster's and the node's name, see docs/addresses.md. */
   mac: mac.optional(),
   /** The machine's UUID, where it is known before. Identity is checked against it. */

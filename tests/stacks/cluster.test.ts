@@ -16,7 +16,7 @@ import {
 } from "../support/talosMocks.ts";
 
 /** Environments whose chain ends with the machine configs; tests/stacks/clusterGraph.test.ts has the whole one. */
-const bases = ["home", "existing"] as const satisfies readonly Base[];
+const bases = ["home"] as const satisfies readonly Base[];
 const configOf = (base: Base) => parseClusterConfig(rawConfig(base));
 const deploy = (config: ClusterConfig) => () => deployCluster(config);
 const updates = (config: ClusterConfig) => record(deploy(config), talosMocks);
@@ -124,11 +124,6 @@ describe("the outputs of a cluster", () => {
       },
     });
     expect(Object.keys(machineConfigurations)).toEqual(["cp-1", "cp-2", "cp-3", "w-1", "w-2"]);
-  });
-
-  test("S4.4 name the endpoint of the Kubernetes API", async () => {
-    const { result } = await updates(configOf("existing"));
-    expect(result.endpoint).toBe("https://10.0.0.11:6443");
   });
 
   test("U1 say how long the client's certificate is still good for, which is no secret", async () => {

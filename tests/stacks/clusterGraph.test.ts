@@ -17,8 +17,17 @@ const kubernetes = "pulumi:providers:kubernetes";
 /** What no gate stands before and none proves by itself: the ways to those who make things, and what machine configs are made from. */
 const ground = [
   ...["pulumi:providers:hcloud", kubernetes],
+  // It has nothing made.
+  "sluice:machines:ExistingMachines",
   ...["sluice:talos:MachineSecrets", "sluice:talos:NodeMachineConfig"],
 ];
+
+/** The stages that yield machines. */
+const machinesOf: Readonly<Record<ClusterConfig["platform"], string[]>> = {
+  hetzner: ["sluice:images:HetznerImage", "sluice:machines:HetznerMachines"],
+  proxmox: [],
+  existing: [],
+};
 
 /** The order of the stages (docs/architecture.md), of those that this configuration has. */
 function chainOf(config: ClusterConfig): Link[] {
@@ -27,7 +36,7 @@ function chainOf(config: ClusterConfig): Link[] {
   // Used by the controller and by the driver for volumes.
   const supplies = hasController || hasCsi(config) ? platform("HcloudSecret") : [];
   return [
-    { stages: ["sluice:images:HetznerImage", "sluice:machines:HetznerMachines"], gate: gate("Preflight") },
+    { stages: machinesOf[config.platform], gate: gate("Preflight") },
     { stages: ["sluice:talos:NodeConfigurations"], gate: gate("Stages") },
     { stages: [bootstrap], gate: gate("Etcd") },
     { stages: [], gate: gate("TalosServices") },
@@ -56,7 +65,7 @@ const six = [1, 2, 3].flatMap((n) => [
   node(`w-${n}`, "worker", `10.0.1.2${n}`),
 ]);
 
-const configurations: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+const configurations: readonly (readonly [string, Readonly<Record<string, unknown>>, Base?])[] = [
   ["the worked example and Flux", { flux }],
   ["one node", { flux, nodes: [node("cp-1", "controlplane", "10.0.1.11")] }],
   ["three control planes and three workers", { flux, nodes: six }],
@@ -69,6 +78,8 @@ const configurations: readonly (readonly [string, Readonly<Record<string, unknow
   ["a snapshot that is made where there is none", { flux, "hetzner.snapshot": { build: true } }],
   ["no load balancer", { flux, "hetzner.loadBalancer": undefined, endpoint: "api.example.org" }],
   ["a load balancer that serves the world", { flux, "hetzner.loadBalancer": { address: "10.0.1.5", public: true } }],
+  ["machines that are already there", { flux }, "existing"],
+  ["machines that are reached by other addresses", { "nodes[0].reach": "cp.example.org" }, "existing"],
 ];
 
 const configOf = (changes: Readonly<Record<string, unknown>>, base: Base = "cloud") =>
@@ -103,8 +114,8 @@ afterAll(() => {
 });
 
 describe("the chain, with", () => {
-  describe.each(configurations)("%s,", (_, changes) => {
-    const config = configOf(changes);
+  describe.each(configurations)("%s,", (_, changes, base) => {
+    const config = configOf(changes, base);
     const deploy = () => deployCluster(config);
     let preview: Recording<unknown>;
     let update: Recording<unknown>;
@@ -135,7 +146,7 @@ describe("the chain, with", () => {
     });
   });
 
-  test.each(["home", "existing"] as const)(
+  test.each(["home"] as const)(
     "S3.1 machines that the program does not make yet has no stage that needs them: %s",
     async (base) => {
       const config = configOf({}, base);
