@@ -71,6 +71,7 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
     kubeconfig,
     clusterIdentifier,
     hcloud: platform.hcloud,
+    proxmoxCsi: platform.proxmoxCsi,
     after: [joined],
     deletedWith: bootstrap,
     gate: kubernetes.platform,

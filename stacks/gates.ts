@@ -5,13 +5,13 @@ import type { GateName } from "../components/gates/registry.ts";
 import type { Machine } from "../components/machines/machine.ts";
 import { fluxChart, fluxRoot } from "../components/platform/flux.ts";
 import { cloudControllerManagerChart } from "../components/platform/hcloudCloudControllerManager.ts";
-import { hcloudCsiChart } from "../components/platform/hcloudCsi.ts";
 import { sealedSecretsChart, sealedSecretsController } from "../components/platform/sealedSecrets.ts";
 import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import { diskChoice } from "../components/talos/installDisk.ts";
 import type { MakeGate, PlatformGate } from "./platform.ts";
 import { hasCloudControllerManager } from "./platformParts.ts";
 import type { ClusterConfig } from "./schema.ts";
+import { volumeDriver } from "./volumeDrivers.ts";
 
 /** How a gate is called in the graph, behind the cluster's name; and how long it waits: a key of `timeouts`. */
 const gateKinds = {
@@ -72,7 +72,7 @@ export class ClusterGates {
     const joined: Make = (after, triggers = []) =>
       this.make("NodesJoined", { inputs: { nodes: this.expectedNodes() }, credentials, after, triggers });
     const platform: MakeGate = (gate, after, triggers) =>
-      this.make(gate, { inputs: platformInputs(this.config, names)[gate], credentials, after, triggers });
+      this.make(gate, { inputs: platformInputs(this.config, names)[gate](), credentials, after, triggers });
     return { api, joined, platform };
   }
 
@@ -129,36 +129,41 @@ function platformInputs(config: ClusterConfig, nodes: readonly string[]): Platfo
   const hasController = hasCloudControllerManager(config);
   const { sealedSecretsCertificate: certificate } = config;
   return {
-    CiliumReady: { nodes },
-    NodesReady: {
+    CiliumReady: () => ({ nodes }),
+    NodesReady: () => ({
       nodes,
       ...(hasController && { controller: cloudControllerManagerChart.release }),
       // The label by which the driver for volumes tells servers of the cloud from others.
       labels: hasController ? ["instance.hetzner.cloud/provided-by"] : [],
-    },
-    CsiReady: {
-      driver: "csi.hetzner.cloud",
-      namespace: hcloudCsiChart.namespace,
-      controller: "hcloud-csi-controller",
-      nodePlugin: "hcloud-csi-node",
-      nodes,
-      ...(config.csi.probe && { probe: volumeProbe }),
-    },
-    SealedSecretsReady: {
+    }),
+    CsiReady: () => csiInputs(config, nodes),
+    SealedSecretsReady: () => ({
       namespace: sealedSecretsChart.namespace,
       controller: sealedSecretsController,
       ...(certificate !== undefined && { certificate }),
-    },
-    GitOpsReady: {
+    }),
+    GitOpsReady: () => ({
       namespace: fluxChart.namespace,
       controllers: ["source-controller", "kustomize-controller", "helm-controller", "notification-controller"],
       source: fluxRoot.name,
       root: fluxRoot.name,
-    },
+    }),
   };
 }
 
-type PlatformInputs = { readonly [Gate in PlatformGate]: GateArgs<Gate>["inputs"] };
+type PlatformInputs = { readonly [Gate in PlatformGate]: () => GateArgs<Gate>["inputs"] };
 
-/** The smallest volume there is, and the image that every node has already: that of the pods' sandboxes. */
-const volumeProbe = { storageClass: "hcloud-volumes", size: "10Gi", image: "registry.k8s.io/pause:3.10" };
+function csiInputs(config: ClusterConfig, nodes: readonly string[]): GateArgs<"CsiReady">["inputs"] {
+  const known = volumeDriver(config);
+  if (known === undefined) throw new Error(`platform '${config.platform}' has no driver for volumes`); // then there is no such gate
+  const { driver, controller, nodePlugin, chart, probe } = known;
+  return {
+    driver,
+    namespace: chart.namespace,
+    controller,
+    nodePlugin,
+    nodes,
+    // The image that every node has already: that of the pods' sandboxes.
+    ...(config.csi.probe && { probe: { ...probe, image: "registry.k8s.io/pause:3.10" } }),
+  };
+}

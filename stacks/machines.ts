@@ -2,6 +2,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { Machine } from "../components/machines/machine.ts";
 import type { HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
+import type { ProxmoxCsiAccount } from "../components/platform/proxmoxCsi.ts";
 import type { ConfigPatch } from "../components/talos/machineInput.ts";
 import { deployExisting } from "./existing.ts";
 import { deployHetzner } from "./hetzner.ts";
@@ -19,6 +20,8 @@ export interface PlatformMachines {
   readonly patches: Readonly<Record<string, pulumi.Output<readonly ConfigPatch[]>>>;
   /** What the programs of the Hetzner Cloud in the cluster need. */
   readonly hcloud?: HcloudSecretArgs;
+  /** What the driver for volumes on Proxmox needs, where there is to be one. */
+  readonly proxmoxCsi?: ProxmoxCsiAccount;
 }
 
 /** Undefined where the platform has no machines yet: then the chain ends with the machine configs. */

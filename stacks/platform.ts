@@ -1,15 +1,18 @@
 // The platform: what is installed into the cluster, a line a stage, with a gate behind each.
 import { createHash } from "node:crypto";
 import type * as pulumi from "@pulumi/pulumi";
+import type { ChartArgs } from "../components/platform/chartRelease.ts";
 import { Cilium } from "../components/platform/cilium.ts";
 import { Flux, type GitSource } from "../components/platform/flux.ts";
 import { HcloudCloudControllerManager } from "../components/platform/hcloudCloudControllerManager.ts";
 import { HcloudCsi } from "../components/platform/hcloudCsi.ts";
 import { HcloudSecret, type HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
 import { kubernetesProvider } from "../components/platform/kubernetesProvider.ts";
+import { ProxmoxCsi, type ProxmoxCsiAccount } from "../components/platform/proxmoxCsi.ts";
 import { SealedSecrets, type SealingKey } from "../components/platform/sealedSecrets.ts";
 import { hasCloudControllerManager, hasCsi, hasFlux } from "./platformParts.ts";
 import type { ClusterConfig } from "./schema.ts";
+import { volumeDriver, volumeDriverVersion } from "./volumeDrivers.ts";
 
 export type PlatformGate = "CiliumReady" | "NodesReady" | "CsiReady" | "SealedSecretsReady" | "GitOpsReady";
 
@@ -28,6 +31,8 @@ export interface PlatformArgs {
   readonly clusterIdentifier: pulumi.Input<string>;
   /** What the programs of the cloud know it by, where there is one. */
   readonly hcloud?: HcloudSecretArgs | undefined;
+  /** What the driver for volumes on Proxmox knows Proxmox by. */
+  readonly proxmoxCsi?: ProxmoxCsiAccount | undefined;
   /** What the first stage waits for: a cluster that is there, and all nodes joined. */
   readonly after: readonly pulumi.Resource[];
   /** With what the cluster goes: when it is destroyed, nothing in the cluster is asked to go first. */
@@ -38,7 +43,7 @@ export interface PlatformArgs {
 /** All stages. What it returns is the last gate. */
 export function deployPlatform(args: PlatformArgs): pulumi.Resource {
   const { config, gate, hcloud } = args;
-  const { clusterName, cilium, csi, sealedSecrets, flux, hetzner } = config;
+  const { clusterName, cilium, sealedSecrets, flux, hetzner } = config;
   const named = (part: string) => `${clusterName}-${part}`;
   const { kubeconfig, clusterIdentifier } = args;
   const provider = kubernetesProvider(
@@ -85,9 +90,11 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
     present(controller && hetzner?.cloudControllerManager.version),
   );
 
-  if (cloud !== undefined && hasCsi(config)) {
-    const storage = new HcloudCsi(named("csi"), { version: csi.version, charts }, behind(open, cloud));
-    open = gate("CsiReady", [storage], [csi.version]);
+  const driver = hasCsi(config) ? volumeDriver(config) : undefined;
+  if (driver !== undefined) {
+    const version = volumeDriverVersion(driver, config);
+    const storage = volumes(named("csi"), args, { version, charts }, behind(open, ...present(cloud)));
+    open = gate("CsiReady", [storage], [version]);
   }
   if (sealedSecrets.enabled) {
     const key = sealingKey(config);
@@ -108,6 +115,20 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
     open = gate("GitOpsReady", [gitOps], [flux.version, source.url, source.branch, source.path]);
   }
   return open;
+}
+
+/** The driver for volumes of the platform that the machines are on. */
+function volumes(
+  name: string,
+  { config, proxmoxCsi: account }: PlatformArgs,
+  chart: ChartArgs,
+  opts: pulumi.ComponentResourceOptions,
+): pulumi.Resource {
+  const { proxmox } = config;
+  if (proxmox === undefined) return new HcloudCsi(name, chart, opts);
+  if (account === undefined) throw new Error("the driver for volumes has no account on Proxmox"); // its platform makes one
+  const { storage = proxmox.storage, filesystem, reclaimPolicy } = proxmox.volumes;
+  return new ProxmoxCsi(name, { ...chart, account, storage, filesystem, reclaimPolicy }, opts);
 }
 
 function sealingKey({

@@ -9,7 +9,7 @@ import type { Values } from "./mergeValues.ts";
 /** A chart as its publisher has it, and what it is installed as. */
 export interface Chart {
   readonly name: string;
-  /** Where it is published. */
+  /** Where it is published: an index over https, or a registry as `oci://<host>/<path>`. */
   readonly repository: string;
   /** The release's name. A HelmRelease in git with the same release name and target namespace takes over what is installed. */
   readonly release: string;
@@ -45,8 +45,9 @@ export function chartRelease(
     },
     opts,
   );
-  pulumi.all([release.version, release.values]).apply(([version, values]) => {
-    const left = leftAsItWas(chart, args, { version, values });
+  const { version: askedVersion } = args;
+  pulumi.all([release.version, release.values, args.values]).apply(([version, values, asked]) => {
+    const left = leftAsItWas(chart, { version: askedVersion, values: asked }, { version, values });
     if (left !== undefined && !pulumi.runtime.isDryRun()) throw left;
   });
   return release;
@@ -78,7 +79,12 @@ function chartSource(
   chart: Chart,
   { charts, version }: ChartArgs,
 ): Pick<kubernetes.helm.v3.ReleaseArgs, "chart" | "repositoryOpts"> {
-  if (charts === undefined) return { chart: chart.name, repositoryOpts: { repo: chart.repository } };
+  if (charts === undefined) {
+    // Helm takes a registry for a part of the chart's name.
+    return chart.repository.startsWith("oci://")
+      ? { chart: `${chart.repository}/${chart.name}` }
+      : { chart: chart.name, repositoryOpts: { repo: chart.repository } };
+  }
   const folder = join(charts, chart.name);
   const found = chartVersion(folder);
   if (found === version) return { chart: folder };

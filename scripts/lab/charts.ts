@@ -10,7 +10,12 @@ import { root } from "../workspace/paths.ts";
 import { labCharts } from "./environment.ts";
 
 /** What is taken from the files that modules carry, and where it goes. */
-const carried = { cilium: "cilium", "sealed-secrets": "sealed-secrets", flux: "flux2/manifests" } as const;
+const carried = {
+  cilium: "cilium",
+  "sealed-secrets": "sealed-secrets",
+  "proxmox-csi-plugin": "proxmox-csi-plugin",
+  flux: "flux2/manifests",
+} as const;
 
 const own = join(root, "lab", "charts");
 

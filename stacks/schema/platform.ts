@@ -12,10 +12,10 @@ export const cilium = z.strictObject({
 
 /** Volumes. */
 export const csi = z.strictObject({
-  /** Default: where there is a driver for the platform, which is Hetzner. */
+  /** Default: where there is a driver for the platform, which are Hetzner and Proxmox. */
   enabled: z.boolean().optional(),
-  /** Version of the chart hcloud-csi. */
-  version: chartVersion.default("2.19.0"),
+  /** Version of the driver's chart. Default: 2.19.0 of hcloud-csi, 0.5.6 of proxmox-csi-plugin. */
+  version: chartVersion.optional(),
   /** Prove with a volume, which is made and deleted again, that volumes can be had. */
   probe: z.boolean().default(true),
 });

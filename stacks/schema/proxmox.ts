@@ -1,5 +1,6 @@
 // Settings of the platform Proxmox.
 import { z } from "zod";
+import { dnsLabel } from "./scalars.ts";
 
 export const proxmox = z.strictObject({
   /** The Proxmox API. */
@@ -13,6 +14,18 @@ export const proxmox = z.strictObject({
   /** Storage with content type `import` for the Talos image. */
   imageStorage: z.string().min(1).default("local"),
   bridge: z.string().min(1).default("vmbr0"),
+  /** What the Proxmox cluster is called on nodes and volumes. To change it later is to lose sight of the volumes there are. */
+  region: dnsLabel.default("proxmox"),
+  /** Volumes of the cluster, where `csi` is on. */
+  volumes: z
+    .strictObject({
+      /** The storage that they lie on. Default: that of VM disks. */
+      storage: z.string().min(1).optional(),
+      filesystem: z.enum(["ext4", "xfs"]).default("ext4"),
+      /** What becomes of a volume when its claim is deleted. */
+      reclaimPolicy: z.enum(["Delete", "Retain"]).default("Delete"),
+    })
+    .prefault({}),
   vm: z
     .strictObject({
       machine: z.string().default("q35"),

@@ -11,6 +11,7 @@ import { entryFolder } from "../../scripts/toolchain/entry.ts";
 import { charts } from "../../scripts/toolchain/labTools.ts";
 import { root } from "../../scripts/workspace/paths.ts";
 import { readClusterConfigFile } from "../../stacks/configFile.ts";
+import { volumeDriver } from "../../stacks/volumeDrivers.ts";
 import { settingsPath } from "../support/cli.ts";
 
 jest.setTimeout(120_000);
@@ -31,7 +32,8 @@ describe("charts for the lab", () => {
     const asked = {
       cilium: cilium.version,
       "hcloud-cloud-controller-manager": hetzner?.cloudControllerManager.version,
-      "hcloud-csi": csi.version,
+      "hcloud-csi": csi.version ?? volumeDriver({ platform: "hetzner" })?.version,
+      "proxmox-csi-plugin": volumeDriver({ platform: "proxmox" })?.version,
       "sealed-secrets": sealedSecrets.version,
       flux2: flux.version,
     };

@@ -13,6 +13,14 @@ class Mark extends pulumi.CustomResource {
 
 const flux = { url: "https://git.example.org/home.git" };
 
+const proxmoxCsi = {
+  endpoint: "https://10.0.0.2:8006",
+  insecure: true,
+  region: "proxmox",
+  tokenId: "home-csi@pve!csi",
+  tokenSecret: "the-secret",
+};
+
 /** The platform of an environment, with marks where the cluster and the gates are. */
 async function deploy(base: Base, changes: Record<string, unknown> = {}, preview = false) {
   const raw = Object.entries(changes).reduce((config, [path, value]) => changed(config, path, value), rawConfig(base));
@@ -30,6 +38,7 @@ async function deploy(base: Base, changes: Record<string, unknown> = {}, preview
         kubeconfig: pulumi.secret("the kubeconfig"),
         clusterIdentifier: "abc",
         hcloud: config.platform === "hetzner" ? { token: "the-token", network: "the-network" } : undefined,
+        proxmoxCsi: config.platform === "proxmox" ? proxmoxCsi : undefined,
         after: [cluster],
         deletedWith: cluster,
         gate,
@@ -79,7 +88,18 @@ describe("the platform", () => {
   });
 
   test.each([
-    ["home", {}, ["Cilium", "SealedSecrets"], ["CiliumReady", "NodesReady", "SealedSecretsReady"]],
+    [
+      "home",
+      {},
+      ["Cilium", "ProxmoxCsi", "SealedSecrets"],
+      ["CiliumReady", "CsiReady", "NodesReady", "SealedSecretsReady"],
+    ],
+    [
+      "home",
+      { csi: { enabled: false } },
+      ["Cilium", "SealedSecrets"],
+      ["CiliumReady", "NodesReady", "SealedSecretsReady"],
+    ],
     ["existing", { sealedSecrets: { enabled: false } }, ["Cilium"], ["CiliumReady", "NodesReady"]],
     [
       "existing",
@@ -130,6 +150,23 @@ describe("the platform", () => {
     expect(inCluster).toHaveLength(10);
     for (const resource of inCluster)
       expect(waitsFor(recording, title(resource))).toContain("test:marks:Cluster cluster");
+  });
+
+  test("S3.2 puts volumes on the storage of the VM disks, or on one of their own, as the environment says", async () => {
+    const classOf = async (changes: Record<string, unknown>) => {
+      const { resources } = await deploy("home", changes);
+      const inputs = resources.find(({ name }) => name === "home-csi-release")?.inputs as
+        | { values: object }
+        | undefined;
+      return inputs?.values;
+    };
+    expect(await classOf({ "proxmox.storage": "nvme" })).toMatchObject({
+      storageClass: [{ storage: "nvme", fstype: "ext4", reclaimPolicy: "Delete" }],
+    });
+    const volumes = { storage: "tank", filesystem: "xfs", reclaimPolicy: "Retain" };
+    expect(await classOf({ "proxmox.volumes": volumes })).toMatchObject({
+      storageClass: [{ storage: "tank", fstype: "xfs", reclaimPolicy: "Retain" }],
+    });
   });
 
   test("has everything in the cluster go with the cluster", async () => {

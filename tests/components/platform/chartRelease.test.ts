@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
 import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
 import { type Chart, type ChartArgs, chartRelease, leftAsItWas } from "../../../components/platform/chartRelease.ts";
 import { record } from "../../support/mocks.ts";
 import { recordPlatform, release } from "./platformResources.ts";
@@ -23,6 +24,28 @@ describe("a chart", () => {
     expect(resources.map(({ inputs }) => inputs)).toEqual([
       { ...release("thing", "https://charts.example.org", "1.10.0", "a-thing", "ns"), values },
     ]);
+  });
+
+  test("S3.2 comes from a registry by its whole name, which is how Helm asks one", async () => {
+    const published = { ...chart, repository: "oci://registry.example.org/charts" };
+    const { resources } = await recordPlatform((provider) =>
+      chartRelease("it", published, { version: "1.10.0", values }, { provider }),
+    );
+    const { repositoryOpts: _, ...named } = release(
+      "oci://registry.example.org/charts/thing",
+      "",
+      "1.10.0",
+      "a-thing",
+      "ns",
+    );
+    expect(resources.map(({ inputs }) => inputs)).toEqual([{ ...named, values }]);
+  });
+
+  test("S1.8 is compared with the state by what its values have become", async () => {
+    const made = { a: pulumi.output({ b: 1 }), gone: null };
+    await expect(
+      recordPlatform((provider) => chartRelease("it", chart, { version: "1.10.0", values: made }, { provider })),
+    ).resolves.toBeDefined();
   });
 
   test("U2 comes from a folder where one is named, so that nothing is fetched", async () => {

@@ -1,0 +1,62 @@
+import * as proxmox from "@muhlba91/pulumi-proxmoxve";
+import * as pulumi from "@pulumi/pulumi";
+
+export interface ProxmoxCsiAccessArgs {
+  readonly clusterName: string;
+  /** The storage that volumes lie on. */
+  readonly storage: string;
+  /** Where Proxmox keeps the rights to the cluster's VMs: `/pool/<pool>`, or `/vms/<id>` of each. */
+  readonly vmPaths: readonly string[];
+}
+
+/** What the driver for volumes does: it looks at VMs, gives them disks, and makes and removes disks on the storage. */
+const privileges = {
+  vms: ["VM.Audit", "VM.Config.Disk"],
+  storage: ["Datastore.Allocate", "Datastore.AllocateSpace", "Datastore.Audit"],
+};
+
+/**
+ * The account of the driver for volumes: a user of Proxmox' own realm without a password, who may do what the driver does with the disks of
+ * this cluster's VMs and on its storage, and nothing else. A token stands for the user.
+ */
+export class ProxmoxCsiAccess extends pulumi.ComponentResource {
+  /** `<user>@<realm>!<name>`. */
+  readonly tokenId: pulumi.Output<string>;
+  /** Secret. */
+  readonly tokenSecret: pulumi.Output<string>;
+
+  constructor(name: string, args: ProxmoxCsiAccessArgs, opts: pulumi.ComponentResourceOptions) {
+    super("sluice:machines:ProxmoxCsiAccess", name, {}, opts);
+    const { clusterName, storage, vmPaths } = args;
+    const role = (of: keyof typeof privileges) =>
+      new proxmox.RoleLegacy(
+        `${name}-${of}`,
+        { roleId: `${clusterName}-csi-${of}`, privileges: privileges[of] },
+        { parent: this },
+      ).roleId;
+    const [vms, disks] = [role("vms"), role("storage")];
+    const user = new proxmox.UserLegacy(
+      `${name}-user`,
+      {
+        userId: `${clusterName}-csi@pve`,
+        comment: `Volumes of the Kubernetes cluster ${clusterName}`,
+        acls: [
+          ...vmPaths.map((path) => ({ path, roleId: vms, propagate: true })),
+          { path: `/storage/${storage}`, roleId: disks, propagate: true },
+        ],
+      },
+      { parent: this },
+    );
+    const token = new proxmox.user.Token(
+      `${name}-token`,
+      // The user is there for the driver alone, so that the token may all that the user may.
+      { userId: user.userId, tokenName: "csi", privilegesSeparation: false },
+      { parent: this },
+    );
+    // Proxmox says the secret once, and the plugin as `<id>=<secret>`.
+    const value = pulumi.secret(token.value);
+    this.tokenId = pulumi.interpolate`${token.userId}!${token.tokenName}`;
+    this.tokenSecret = value.apply((text) => text.slice(text.indexOf("=") + 1));
+    this.registerOutputs();
+  }
+}
