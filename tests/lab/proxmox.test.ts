@@ -1,0 +1,95 @@
+// The real Terraform provider for Proxmox VE, as a plugin of the real engine, against the lab: a plain program lives its whole
+// life there. What it shows is that the lab's Proxmox answers as the provider's authors expect.
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { Engine } from "./support/engine.ts";
+import { Lab } from "./support/lab.ts";
+import { Proxmox } from "./support/proxmox.ts";
+
+jest.setTimeout(600_000);
+
+const config = `proxmox: { address: 10.0.0.2, hosts: [pve, pve2], network: 10.0.0.0/16, gateway: 10.0.0.1, dhcp: true }`;
+const schematic = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515";
+const customization =
+  "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n";
+
+describe("a plain program with the Proxmox provider alone", () => {
+  let lab: Lab;
+  let proxmox: Proxmox;
+  let engine: Engine;
+  beforeAll(async () => {
+    lab = await Lab.up({ config });
+    proxmox = new Proxmox(lab);
+    const told = await lab.said("curl", ["--silent", "--data-binary", customization, "http://192.0.2.20/schematics"]);
+    expect(JSON.parse(told)).toEqual({ id: schematic });
+    engine = await Engine.of(lab, join(import.meta.dirname, "programs", "proxmox"), { schematic, memory: "4096" });
+  });
+  afterAll(() => lab?.down());
+
+  test("goes up, to VMs that Talos runs in and that tell their addresses", async () => {
+    const up = await engine.call("up");
+    expect(up).toMatchObject({ code: 0 });
+    const { addresses } = await engine.outputs();
+    const [leases] = [JSON.parse((await lab.call("status")).stdout).lab.leases];
+    expect(leases).toMatchObject([{ mac: "bc:24:11:00:00:0a", machine: "one" }]);
+    expect(addresses).toEqual([expect.arrayContaining([[leases[0].address]]), expect.arrayContaining([["10.0.0.12"]])]);
+    for (const node of [leases[0].address, "10.0.0.12"]) {
+      expect(await lab.said("talosctl", ["get", "disks", "--insecure", "--nodes", node])).toContain("sda");
+    }
+  });
+
+  test("made what it says", async () => {
+    expect(await proxmox.call("GET", "/nodes/pve/qemu/300/config")).toMatchObject({
+      name: "one",
+      bios: "ovmf",
+      machine: "q35",
+      memory: "4096",
+      onboot: 1,
+      tags: "sluice;talos",
+      net0: "virtio=BC:24:11:00:00:0A,bridge=vmbr0,firewall=0",
+      boot: "order=scsi0",
+      efidisk0: expect.stringMatching(/^local-lvm:vm-300-disk-\d,efitype=4m,.*size=4M$/),
+      scsi0: expect.stringMatching(/^local-lvm:vm-300-disk-\d,.*size=20G/),
+    });
+    const [pool] = await proxmox.call("GET", "/pools", { poolid: "talos" });
+    expect(pool.members.map(({ vmid }: { vmid: number }) => vmid)).toEqual([300, 301]);
+  });
+
+  test("made an account that may do what it was granted, and nothing else", async () => {
+    const { value } = await engine.outputs();
+    const csi = new Proxmox(lab, String(value));
+    const storages = await csi.call("GET", "/nodes/pve/storage");
+    expect(storages.map(({ storage }: { storage: string }) => storage)).toEqual(["local-lvm"]);
+    expect(await csi.ask("DELETE", "/nodes/pve/qemu/300")).toMatchObject({
+      status: 403,
+      reason: "Permission check failed (/vms/300, VM.Allocate)",
+    });
+  });
+
+  test("has nothing to change after that", async () => {
+    expect(await engine.call("preview", "--expect-no-changes")).toMatchObject({ code: 0 });
+  });
+
+  test("finds on refresh what it made, and what somebody else changed", async () => {
+    expect(await engine.call("refresh", "--expect-no-changes")).toMatchObject({ code: 0 });
+    await proxmox.call("PUT", "/nodes/pve/qemu/300/config", { onboot: "0" });
+    expect((await engine.call("refresh", "--expect-no-changes")).code).not.toBe(0);
+    expect(await engine.call("up")).toMatchObject({ code: 0 });
+    expect(await proxmox.call("GET", "/nodes/pve/qemu/300/config")).toMatchObject({ onboot: 1 });
+  });
+
+  test("changes what it is told to, with the restart that it takes", async () => {
+    await engine.set({ memory: "8192" }, "--plaintext");
+    expect(await engine.call("up")).toMatchObject({ code: 0 });
+    const current = await proxmox.call("GET", "/nodes/pve/qemu/300/status/current");
+    expect(current).toMatchObject({ status: "running", maxmem: 8192 * 2 ** 20 });
+    expect(await engine.call("preview", "--expect-no-changes")).toMatchObject({ code: 0 });
+  });
+
+  test("is taken away by destroy to the last resource", async () => {
+    expect(await engine.call("destroy")).toMatchObject({ code: 0 });
+    expect(await proxmox.left()).toEqual([]);
+    const users = await proxmox.call("GET", "/access/users");
+    expect(users.map(({ userid }: { userid: string }) => userid)).toEqual(["root@pam", "sluice@pve"]);
+  });
+});

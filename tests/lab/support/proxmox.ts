@@ -1,0 +1,54 @@
+// The lab's Proxmox cluster, called as anyone calls the API: with curl, and the token that the lab's shell has.
+import type { Answer } from "./cloud.ts";
+import type { Lab } from "./lab.ts";
+
+export class Proxmox {
+  private readonly lab: Lab;
+  private readonly access: Promise<{ endpoint: string; token: string }>;
+
+  /** The cluster, for who has this token; the lab's own may do everything. */
+  constructor(lab: Lab, token?: string) {
+    this.lab = lab;
+    this.access = Promise.all(
+      ["PROXMOX_VE_ENDPOINT", "PROXMOX_VE_API_TOKEN"].map((name) => lab.said("printenv", [name])),
+    ).then(([endpoint = "", ours = ""]) => ({ endpoint: endpoint.trim(), token: token ?? ours.trim() }));
+    this.access.catch(() => undefined); // told by the first request
+  }
+
+  /** A request of the API, whatever comes of it; `reason` of the answer is its status line's text. */
+  async ask(
+    method: string,
+    path: string,
+    given: Readonly<Record<string, string>> = {},
+  ): Promise<Answer & { reason: string }> {
+    const { endpoint, token } = await this.access;
+    const options = ["--silent", "--show-error", "--insecure", "--include", "--request", method];
+    const data = Object.entries(given).flatMap(([key, value]) => ["--data-urlencode", `${key}=${value}`]);
+    const form = method === "GET" || method === "DELETE" ? ["--get", ...data] : data;
+    const header = ["--header", `Authorization: PVEAPIToken=${token}`];
+    const said = await this.lab.said("curl", [...options, ...header, ...form, `${endpoint}/api2/json${path}`]);
+    const [, status = "", reason = ""] = /^HTTP\/1\.1 (\d+) (.*?)\r?\n/.exec(said) ?? [];
+    return { status: Number(status), reason, body: JSON.parse(said.slice(said.search(/\r?\n\r?\n/))) };
+  }
+
+  /** A request that must succeed; returns its data. */
+  async call(method: string, path: string, given: Readonly<Record<string, string>> = {}): Promise<Answer["body"]> {
+    const { status, reason, body } = await this.ask(method, path, given);
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${reason} ${JSON.stringify(body)}`);
+    return body.data;
+  }
+
+  /** All that somebody made there, a line each. */
+  async left(): Promise<string[]> {
+    const resources = await this.call("GET", "/cluster/resources");
+    const made = resources.filter(({ type }: { type: string }) => type === "qemu" || type === "pool");
+    const lines = made.map(({ id }: { id: string }) => id);
+    for (const { node } of await this.call("GET", "/nodes")) {
+      for (const { storage } of await this.call("GET", `/nodes/${node}/storage`)) {
+        const volumes = await this.call("GET", `/nodes/${node}/storage/${storage}/content`);
+        lines.push(...volumes.map(({ volid }: { volid: string }) => `${node} ${volid}`));
+      }
+    }
+    return lines;
+  }
+}
