@@ -19,8 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/control"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 )
 
 // asCommand is set in the environment of the test binary when it is to be the
@@ -72,6 +74,24 @@ func compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 }
 
 func (s *small) Status() any { return map[string]uint64{"seed": s.parts.Config.Seed} }
+
+func (s *small) Machines() control.Machines { return s }
+
+func (s *small) PowerOn(name string) error  { return s.hand(name, "on") }
+func (s *small) PowerOff(name string) error { return s.hand(name, "off") }
+
+func (s *small) Replace(_ context.Context, name string, by rack.Identity) (rack.Identity, error) {
+	return by, s.hand(name, "replaced")
+}
+
+// hand notes what a person does to a machine.
+func (s *small) hand(name, what string) error {
+	if name != "box" {
+		return fmt.Errorf("no machine %q", name)
+	}
+	s.parts.Timeline.Record(name, "hand", what)
+	return nil
+}
 
 func (s *small) Leases() []dhcp.Lease { return nil }
 

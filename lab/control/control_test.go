@@ -18,6 +18,7 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
@@ -30,6 +31,25 @@ type served struct {
 	down  chan struct{}
 	// noCluster says that the lab has none.
 	noCluster bool
+	// hand is what was done to machines.
+	hand []string
+}
+
+func (s *served) note(name, what string) error {
+	if name != "cp-1" {
+		return fmt.Errorf("no machine %q", name)
+	}
+	s.hand = append(s.hand, what)
+	return nil
+}
+
+func (s *served) PowerOn(name string) error  { return s.note(name, "on") }
+func (s *served) PowerOff(name string) error { return s.note(name, "off") }
+
+func (s *served) Replace(_ context.Context, name string, by rack.Identity) (rack.Identity, error) {
+	err := s.note(name, "replace "+by.MAC)
+	by.UUID = "made up"
+	return by, err
 }
 
 func serve(t *testing.T, handler func(*API) http.Handler) *served {
@@ -53,6 +73,7 @@ func serve(t *testing.T, handler func(*API) http.Handler) *served {
 				{MAC: "02:00:00:00:00:02", Address: netip.MustParseAddr("10.0.0.102"), Reserved: true},
 			}
 		},
+		Machines: found,
 	}
 	server := httptest.NewServer(handler(api))
 	t.Cleanup(server.Close)
@@ -138,6 +159,29 @@ func TestTheOwnerMayEndTheLab(t *testing.T) {
 	require.NotEmpty(t, status)
 	require.NoError(t, lab.Down(t.Context()))
 	<-lab.down
+}
+
+func TestMachinesAreInAPersonsHand(t *testing.T) {
+	lab := serve(t, (*API).Handler)
+	require.NoError(t, lab.Client.PowerOff(t.Context(), "cp-1"))
+	require.NoError(t, lab.Client.PowerOn(t.Context(), "cp-1"))
+	by, err := lab.Client.Replace(t.Context(), "cp-1", rack.Identity{MAC: "02:00:00:00:00:09"})
+	require.NoError(t, err)
+	require.Equal(t, rack.Identity{MAC: "02:00:00:00:00:09", UUID: "made up"}, by)
+	require.Equal(t, []string{"off", "on", "replace 02:00:00:00:00:09"}, lab.hand)
+	require.EqualError(t, lab.Client.PowerOn(t.Context(), "cp-2"), `no machine "cp-2"`)
+	for path, body := range map[string]string{"/machines/cp-1/kick": "{}", "/machines/cp-1/replace": `{"ram": 1}`} {
+		response, err := http.Post(lab.url+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, path)
+	}
+	// A page in a browser may send this one to where it does not come from.
+	response, err := http.Post(lab.url+"/machines/cp-1/off", "text/plain", nil)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusUnsupportedMediaType, response.StatusCode)
+	require.Len(t, lab.hand, 3)
 }
 
 func TestARouterIsAskedByMAC(t *testing.T) {

@@ -33,6 +33,8 @@ type API struct {
 	Kubeconfig func() ([]byte, error)
 	// Leases are what the DHCP servers in the lab gave away.
 	Leases func() []dhcp.Lease
+	// Machines are those that no cloud has.
+	Machines Machines
 }
 
 // Handler serves the API to whoever reaches the lab.
@@ -46,6 +48,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("DELETE /faults/{id}", a.removeFault)
 	mux.HandleFunc("GET /kubeconfig", a.kubeconfig)
 	mux.HandleFunc("GET /leases", a.leases)
+	mux.HandleFunc("POST /machines/{name}/{action}", a.machine)
 	return mux
 }
 
@@ -131,15 +134,8 @@ func (a *API) faults(w http.ResponseWriter, _ *http.Request) {
 
 // addFaults takes one fault or a list of them, in JSON or YAML.
 func (a *API) addFaults(w http.ResponseWriter, r *http.Request) {
-	// A page in a browser cannot send these types to another origin unasked.
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" && kind != "application/yaml" {
-		refuse(w, http.StatusUnsupportedMediaType, fmt.Errorf("the Content-Type must be application/json or application/yaml, it is %q", r.Header.Get("Content-Type")))
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
+	body, ok := content(w, r)
+	if !ok {
 		return
 	}
 	file := r.URL.Query().Get("file")
@@ -157,6 +153,22 @@ func (a *API) addFaults(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, http.StatusCreated, added{IDs: ids})
+}
+
+// content is what a request brings, in JSON or YAML; it is refused otherwise.
+func content(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	// A page in a browser cannot send these types to another origin unasked.
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" && kind != "application/yaml" {
+		refuse(w, http.StatusUnsupportedMediaType, fmt.Errorf("the Content-Type must be application/json or application/yaml, it is %q", r.Header.Get("Content-Type")))
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return nil, false
+	}
+	return body, true
 }
 
 func (a *API) removeFault(w http.ResponseWriter, r *http.Request) {

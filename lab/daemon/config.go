@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	Snapshots []Snapshot `json:"snapshots"`
 	// MoreSnapshots are there besides, whichever those are.
 	MoreSnapshots []Snapshot `json:"moreSnapshots,omitempty"`
+	// Machines are already there: a person put them up, and no cloud.
+	Machines []rack.Machine `json:"machines,omitempty"`
 	// DHCP is what the routers of networks at home give away; the default is
 	// their hundredth to their 199th address.
 	DHCP *Pool `json:"dhcp,omitempty"`
@@ -118,6 +121,7 @@ func (c Config) Check() error {
 	if c.Proxmox != nil {
 		faults = append(faults, c.Proxmox.check()...)
 	}
+	faults = append(faults, rack.Check(c.Machines)...)
 	for i, entry := range c.Scenario {
 		if err := entry.Check(); err != nil {
 			faults = append(faults, fmt.Errorf("scenario[%d]: %w", i, err))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/control"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
@@ -44,6 +45,8 @@ type Lab interface {
 	Kubeconfig() ([]byte, error)
 	// Leases are what the DHCP servers in it gave away.
 	Leases() []dhcp.Lease
+	// Machines are those that no cloud has.
+	Machines() control.Machines
 	// Env is what commands in the lab find in their environment.
 	Env() map[string]string
 	// DialKubernetes connects to the API server of the first cluster.

@@ -107,7 +107,7 @@ func (s *server) run(compose Compose, say func(report)) error {
 		return err
 	}
 	api := &control.API{
-		Plan: plan, Timeline: facts, Down: end, Kubeconfig: lab.Kubeconfig, Leases: lab.Leases,
+		Plan: plan, Timeline: facts, Down: end, Kubeconfig: lab.Kubeconfig, Leases: lab.Leases, Machines: lab.Machines(),
 		Status: func() any { return s.status(lab, facts.Started()) },
 	}
 	serving, err := s.serve(ctx, host, api, lab)

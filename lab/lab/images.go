@@ -72,19 +72,29 @@ func (f *imageFactory) snapshots(asked []daemon.Snapshot) []daemon.Snapshot {
 	return found
 }
 
-// learn takes in the schematic that a snapshot brings along.
-func (f *imageFactory) learn(snapshot daemon.Snapshot) error {
-	if snapshot.Customization == "" {
+// learn takes in a schematic that somebody brings along, if he does.
+func (f *imageFactory) learn(id, customization string) error {
+	if customization == "" {
 		return nil
 	}
-	id, err := f.Upload([]byte(snapshot.Customization))
-	if err == nil && id != snapshot.Schematic {
-		err = fmt.Errorf("its customization is that of schematic %s, not of %s", id, snapshot.Schematic)
+	uploaded, err := f.Upload([]byte(customization))
+	if err == nil && uploaded != id {
+		err = fmt.Errorf("its customization is that of schematic %s, not of %s", uploaded, id)
 	}
+	return err
+}
+
+// meta is the META that a schematic puts into its images.
+func (f *imageFactory) meta(schematic string) (map[uint8]string, error) {
+	found, err := f.Schematic(schematic)
 	if err != nil {
-		return fmt.Errorf("snapshot of Talos %s: %w", snapshot.Talos, err)
+		return nil, err
 	}
-	return nil
+	values := map[uint8]string{}
+	for _, one := range found.Customization.Meta {
+		values[one.Key] = one.Value
+	}
+	return values, nil
 }
 
 // extensions are those that a node finds in its image. A schematic that nobody

@@ -14,12 +14,15 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/ccm"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/factory"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/gitops"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kubevip"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/sample"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/storage"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
@@ -43,6 +46,7 @@ type Lab struct {
 	nodes      *node.Maker
 	servers    *servers
 	lans       *lans
+	rack       *rack.Rack
 	// home is nil in a lab without Proxmox.
 	home     *home
 	hostport string
@@ -95,6 +99,9 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 			return nil, errors.Join(err, l.Close(ctx))
 		}
 	}
+	if l.rack, err = newRack(parts, images, nodes, l.lans); err != nil {
+		return nil, errors.Join(err, l.Close(ctx))
+	}
 	parts.Progress("opening the cloud, the image factory and the git server")
 	if err := errors.Join(
 		addSnapshots(cloud, images, slices.Concat(images.snapshots(parts.Config.Snapshots), parts.Config.MoreSnapshots)),
@@ -131,6 +138,18 @@ func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFa
 	})
 }
 
+// newRack puts up the machines that are already there.
+func newRack(parts daemon.Parts, images *imageFactory, nodes machine.Maker, lans *lans) (*rack.Rack, error) {
+	for _, one := range parts.Config.Machines {
+		if err := images.learn(one.Schematic, one.Customization); err != nil {
+			return nil, fmt.Errorf("machine %s: %w", one.Name, err)
+		}
+	}
+	return rack.New(rack.Options{
+		Makes: nodes, Timeline: parts.Timeline, LAN: lans.server, Schematic: factory.DefaultSchematic, Meta: images.meta,
+	}, parts.Config.Machines)
+}
+
 // programs really run, for the containers whose images they stand for.
 func programs(parts daemon.Parts, held *machines) []cluster.Program {
 	tools := parts.Config.Tools
@@ -156,8 +175,8 @@ type machines struct{ *node.Maker }
 // addSnapshots puts snapshots of Talos into the cloud, as somebody did before.
 func addSnapshots(cloud *hetzner.Cloud, images *imageFactory, snapshots []daemon.Snapshot) error {
 	for _, s := range snapshots {
-		if err := images.learn(s); err != nil {
-			return err
+		if err := images.learn(s.Schematic, s.Customization); err != nil {
+			return fmt.Errorf("snapshot of Talos %s: %w", s.Talos, err)
 		}
 		snapshot := hetzner.Snapshot{
 			Name: s.Description, Labels: s.Labels, Talos: s.Talos, Schematic: s.Schematic, Arch: s.Arch, Installs: s.Installs,
@@ -196,6 +215,9 @@ func (l *Lab) Close(ctx context.Context) error {
 	var faults []error
 	if l.home != nil {
 		faults = append(faults, l.home.Close(ctx))
+	}
+	if l.rack != nil {
+		faults = append(faults, l.rack.Close(ctx))
 	}
 	return errors.Join(append(faults, l.cloud.Close(ctx), l.kubernetes.Close(ctx), l.servers.close(ctx))...)
 }

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -53,18 +54,40 @@ func TestASnapshotBringsItsSchematicAlong(t *testing.T) {
 	require.NoError(t, err)
 	const id = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
 	require.Error(t, images.Has("1.13.8", id, "amd64"))
-	snapshot := daemon.Snapshot{
-		Talos: "1.13.8", Schematic: id,
-		Customization: "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n",
-	}
-	require.NoError(t, images.learn(snapshot))
+	customization := "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n"
+	require.NoError(t, images.learn(id, customization))
 	require.NoError(t, images.Has("1.13.8", id, "amd64"))
 	require.Equal(t, "siderolabs/qemu-guest-agent", images.extensions(id, "1.13.8")[0].Name)
+	require.ErrorContains(t, images.learn("abc", customization), "its customization is that of schematic "+id+", not of abc")
+	require.Error(t, images.learn(id, "customization: 1"))
+	require.NoError(t, images.learn("abc", ""), "nobody brought it along")
+}
 
-	snapshot.Schematic = "abc"
-	require.ErrorContains(t, images.learn(snapshot), "its customization is that of schematic "+id+", not of abc")
-	snapshot.Customization = "customization: 1"
-	require.ErrorContains(t, images.learn(snapshot), "snapshot of Talos 1.13.8: ")
+func TestAnImageHasTheMETAOfItsSchematic(t *testing.T) {
+	images, err := newFactory(parts(t))
+	require.NoError(t, err)
+	id, err := images.Upload([]byte("customization:\n    meta:\n        - key: 10\n          value: 'addresses: []'\n"))
+	require.NoError(t, err)
+	meta, err := images.meta(id)
+	require.NoError(t, err)
+	require.Equal(t, map[uint8]string{10: "addresses: []"}, meta)
+	_, err = images.meta("abc")
+	require.Error(t, err)
+}
+
+func TestANetworkHasOneRouter(t *testing.T) {
+	lans := newLANs(nil, nil)
+	one, err := lans.server(netip.MustParsePrefix("10.0.0.11/16"), netip.MustParseAddr("10.0.0.1"))
+	require.NoError(t, err)
+	same, err := lans.server(netip.MustParsePrefix("10.0.0.0/16"), netip.MustParseAddr("10.0.0.1"))
+	require.NoError(t, err)
+	require.Same(t, one, same)
+	_, err = lans.server(netip.MustParsePrefix("10.0.0.0/16"), netip.MustParseAddr("10.0.0.2"))
+	require.ErrorContains(t, err, "has the gateway 10.0.0.1")
+	_, err = lans.server(netip.MustParsePrefix("10.1.0.0/16"), netip.MustParseAddr("10.0.0.1"))
+	require.ErrorContains(t, err, "the DHCP server of network 10.1.0.0/16")
+	require.NoError(t, one.Reserve("02:00:00:00:00:01", netip.MustParseAddr("10.0.0.11")))
+	require.Len(t, lans.leases(), 1)
 }
 
 func TestTheHostsKubeconfigLeadsThroughTheLabsPort(t *testing.T) {

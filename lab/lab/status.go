@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/control"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/kube"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
@@ -33,6 +34,9 @@ func (l *Lab) Status() any {
 
 // Leases are what the DHCP servers of the networks at home gave away.
 func (l *Lab) Leases() []dhcp.Lease { return l.lans.leases() }
+
+// Machines are those that no cloud has.
+func (l *Lab) Machines() control.Machines { return l.rack }
 
 // Kubeconfig is that of the first cluster, for programs on the host.
 func (l *Lab) Kubeconfig() ([]byte, error) {

@@ -26,8 +26,10 @@ func (n *node) watchPower(ctx context.Context) {
 
 // Status is how a machine is.
 type Status struct {
-	Name    string `json:"name"`
-	Powered bool   `json:"powered"`
+	Name    string   `json:"name"`
+	UUID    string   `json:"uuid"`
+	MACs    []string `json:"macs,omitempty"`
+	Powered bool     `json:"powered"`
 	// Talos is the version that runs, and Stage where it is; none while it does
 	// not run.
 	Talos     string   `json:"talos,omitempty"`
@@ -53,7 +55,10 @@ func (m *Maker) Machines() []Status {
 }
 
 func (b *box) status() Status {
-	status := Status{Name: b.spec.Name, Powered: b.Powered()}
+	status := Status{Name: b.spec.Name, UUID: b.spec.UUID, Powered: b.Powered()}
+	for _, nic := range b.wiring() {
+		status.MACs = append(status.MACs, nic.MAC)
+	}
 	if n := b.running(); n != nil {
 		status.Talos = n.Version()
 		n.mu.Lock()

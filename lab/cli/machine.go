@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/control"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
+)
+
+func (o *options) machineCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "machine",
+		Short: "Lay a hand on machines that no cloud has: turn them on and off, put another into the place of one",
+	}
+	cmd.AddCommand(
+		o.buttonCommand("on", "Turn a machine on", (*control.Client).PowerOn),
+		o.buttonCommand("off", "Pull a machine's plug", (*control.Client).PowerOff),
+		o.replaceCommand(),
+	)
+	return cmd
+}
+
+func (o *options) buttonCommand(use, short string, press func(*control.Client, context.Context, string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:   use + " <machine>",
+		Short: short,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, _, err := o.living()
+			if err != nil {
+				return err
+			}
+			return press(folder.Client(), cmd.Context(), args[0])
+		},
+	}
+}
+
+func (o *options) replaceCommand() *cobra.Command {
+	var by rack.Identity
+	cmd := &cobra.Command{
+		Use:   "replace <machine>",
+		Short: "Put another machine into the place of one, behind the same address and with an empty disk; prints which",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, _, err := o.living()
+			if err != nil {
+				return err
+			}
+			put, err := folder.Client().Replace(cmd.Context(), args[0], by)
+			if err != nil {
+				return err
+			}
+			return printJSON(cmd, put)
+		},
+	}
+	cmd.Flags().StringVar(&by.MAC, "mac", "", "its MAC; made up unless given")
+	cmd.Flags().StringVar(&by.UUID, "uuid", "", "its UUID; made up unless given")
+	return cmd
+}

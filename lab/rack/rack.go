@@ -1,0 +1,196 @@
+package rack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/siderolabs/talos/pkg/machinery/meta"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/dhcp"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
+)
+
+// Options are what a rack needs of the lab.
+type Options struct {
+	Makes    machine.Maker
+	Timeline *timeline.Timeline
+	// LAN is the router of a network, which is its DHCP server too.
+	LAN func(network netip.Prefix, gateway netip.Addr) (*dhcp.Server, error)
+	// Schematic is that of machines which name none; Meta the META that a
+	// schematic puts into a medium.
+	Schematic string
+	Meta      func(schematic string) (map[uint8]string, error)
+}
+
+// Rack is where the machines are. It is safe for concurrent use.
+type Rack struct {
+	Options
+
+	mu    sync.Mutex
+	slots map[string]*slot
+}
+
+// slot is a place in the rack, with the machine that is in it.
+type slot struct {
+	machine Machine
+	box     machine.Box
+	// before counts the machines that were here.
+	before int
+}
+
+// New puts machines into a rack and turns them on.
+func New(options Options, machines []Machine) (*Rack, error) {
+	r := &Rack{Options: options, slots: map[string]*slot{}}
+	for _, machine := range machines {
+		machine = machine.withDefaults(options.Schematic)
+		box, err := r.mount(machine)
+		if err != nil {
+			return nil, fmt.Errorf("machine %s: %w", machine.Name, err)
+		}
+		r.slots[machine.Name] = &slot{machine: machine, box: box}
+	}
+	for _, slot := range r.slots {
+		slot.box.PowerOn()
+	}
+	return r, nil
+}
+
+// mount makes the box of a machine and plugs it into its network.
+func (r *Rack) mount(m Machine) (machine.Box, error) {
+	router, err := r.LAN(m.Address.Masked(), m.Gateway)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := r.spec(m, router)
+	if err != nil {
+		return nil, err
+	}
+	if m.DHCP {
+		if err := router.Reserve(m.MAC, m.Address.Addr()); err != nil {
+			return nil, fmt.Errorf("reserve its address: %w", err)
+		}
+	}
+	return r.Makes.Make(spec)
+}
+
+func (r *Rack) spec(m Machine, router machine.DHCP) (machine.Spec, error) {
+	values, err := r.Meta(m.Schematic)
+	if err != nil {
+		return machine.Spec{}, err
+	}
+	if _, brought := values[meta.MetalNetworkPlatformConfig]; !brought && !m.DHCP {
+		values = maps.Clone(values)
+		if values == nil {
+			values = map[uint8]string{}
+		}
+		if values[meta.MetalNetworkPlatformConfig], err = networkOf(m); err != nil {
+			return machine.Spec{}, err
+		}
+	}
+	spec := machine.Spec{
+		Name: m.Name, UUID: m.UUID, Serial: m.Serial, Platform: "metal", Arch: m.Arch, CPUs: m.CPUs, MemoryMiB: m.MemoryMiB,
+		NICs:  []machine.NIC{{Name: "enp1s0", MAC: m.MAC, Server: router}},
+		Image: machine.Image{Talos: m.Talos, Schematic: m.Schematic, Installed: m.Installed},
+		Meta:  values,
+	}
+	for i, disk := range m.Disks {
+		serial := disk.Serial
+		if serial == "" {
+			serial = fmt.Sprintf("%s-disk-%d", m.Serial, i+1)
+		}
+		spec.Disks = append(spec.Disks, machine.Disk{
+			Device: disk.Device, Bytes: uint64(disk.GB) * 1_000_000_000, Model: disk.Model, Serial: serial, WWID: disk.WWID,
+			Transport: disk.Transport, Rotational: disk.Rotational, BusPath: fmt.Sprintf("/pci0000:00/0000:00:17.0/ata%d", i+1),
+		})
+	}
+	return spec, nil
+}
+
+// PowerOn presses the button of a machine that is off.
+func (r *Rack) PowerOn(name string) error { return r.do(name, machine.Box.PowerOn) }
+
+// PowerOff pulls the plug of a machine.
+func (r *Rack) PowerOff(name string) error { return r.do(name, machine.Box.PowerOff) }
+
+func (r *Rack) do(name string, do func(machine.Box)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slot, err := r.slot(name)
+	if err == nil {
+		do(slot.box)
+	}
+	return err
+}
+
+// Replace takes a machine out and puts another into its place, with the same
+// medium and an empty disk, behind the same address. What is not said of its
+// identity is made up.
+func (r *Rack) Replace(ctx context.Context, name string, by Identity) (Identity, error) {
+	if faults := by.check(); len(faults) > 0 {
+		return Identity{}, errors.Join(faults...)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slot, err := r.slot(name)
+	if err != nil {
+		return Identity{}, err
+	}
+	own := identityOf(fmt.Sprintf("%s/%d", name, slot.before+1))
+	if by.MAC == "" {
+		by.MAC = own.MAC
+	}
+	if by.UUID == "" {
+		by.UUID = own.UUID
+	}
+	before := slot.machine
+	slot.box.Delete(ctx)
+	if err := ctx.Err(); err != nil {
+		return Identity{}, fmt.Errorf("machine %s does not end: %w", name, err)
+	}
+	router, err := r.LAN(before.Address.Masked(), before.Gateway)
+	if err != nil {
+		return Identity{}, err
+	}
+	router.Release(before.MAC)
+	after := before
+	after.MAC, after.UUID, after.Serial = by.MAC, by.UUID, "SN-"+by.UUID[:8]
+	box, err := r.mount(after)
+	if err != nil {
+		return Identity{}, fmt.Errorf("machine %s: %w", name, err)
+	}
+	slot.machine, slot.box = after, box
+	slot.before++
+	r.Timeline.Record(name, "machine", "replaced", "mac", by.MAC, "uuid", by.UUID)
+	box.PowerOn()
+	return by, nil
+}
+
+// slot is that of a machine; the caller holds the lock.
+func (r *Rack) slot(name string) (*slot, error) {
+	if slot := r.slots[name]; slot != nil {
+		return slot, nil
+	}
+	if len(r.slots) == 0 {
+		return nil, fmt.Errorf("no machine %q: this lab has none of its own", name)
+	}
+	return nil, fmt.Errorf("no machine %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(r.slots)), ", "))
+}
+
+// Close pulls all plugs, and returns when nothing of the machines runs.
+func (r *Rack) Close(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all sync.WaitGroup
+	for _, slot := range r.slots {
+		all.Go(func() { slot.box.Delete(ctx) })
+	}
+	all.Wait()
+	return ctx.Err()
+}
