@@ -29,6 +29,7 @@ import { vmAndImage, vmPlaces, vmShape } from "./rules/proxmox.ts";
 import { networkAddresses, overlappingRanges, rangeSizes } from "./rules/ranges.ts";
 import { controlPlaneCount, schedulable } from "./rules/roles.ts";
 import { sealingKey } from "./rules/sealingKey.ts";
+import { announcedServices, serviceAddresses } from "./rules/services.ts";
 import { supportedVersions } from "./rules/versions.ts";
 import { volumes } from "./rules/volumes.ts";
 import type { ClusterConfig } from "./schema.ts";
@@ -79,6 +80,8 @@ const rules = [
   patchNodes,
   patchNames,
   patchContent,
+  announcedServices,
+  serviceAddresses,
   volumes,
   sealingKey,
   gitSource,

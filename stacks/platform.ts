@@ -8,8 +8,10 @@ import { HcloudCloudControllerManager } from "../components/platform/hcloudCloud
 import { HcloudCsi } from "../components/platform/hcloudCsi.ts";
 import { HcloudSecret, type HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
 import { kubernetesProvider } from "../components/platform/kubernetesProvider.ts";
+import { mergeValues } from "../components/platform/mergeValues.ts";
 import { ProxmoxCsi, type ProxmoxCsiAccount } from "../components/platform/proxmoxCsi.ts";
 import { SealedSecrets, type SealingKey } from "../components/platform/sealedSecrets.ts";
+import { announcingValues, ServiceAddresses } from "../components/platform/serviceAddresses.ts";
 import { hasCloudControllerManager, hasCsi, hasFlux } from "./platformParts.ts";
 import type { ClusterConfig } from "./schema.ts";
 import { volumeDriver, volumeDriverVersion } from "./volumeDrivers.ts";
@@ -43,7 +45,7 @@ export interface PlatformArgs {
 /** All stages. What it returns is the last gate. */
 export function deployPlatform(args: PlatformArgs): pulumi.Resource {
   const { config, gate, hcloud } = args;
-  const { clusterName, cilium, sealedSecrets, flux, hetzner } = config;
+  const { clusterName, cilium, services, sealedSecrets, flux, hetzner } = config;
   const named = (part: string) => `${clusterName}-${part}`;
   const { kubeconfig, clusterIdentifier } = args;
   const provider = kubernetesProvider(
@@ -59,12 +61,15 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
   });
   const charts = config.charts.path;
 
+  const announcing = services.announce === "cilium";
+  const values = announcing ? mergeValues(announcingValues, cilium.values) : cilium.values;
   const network = new Cilium(
     named("cilium"),
-    { ...cilium, charts, nodeCount: config.nodes.length },
+    { version: cilium.version, values, charts, nodeCount: config.nodes.length },
     behind(...args.after),
   );
-  let open = gate("CiliumReady", [network], [cilium.version, hash(cilium.values)]);
+  let open = gate("CiliumReady", [network], [cilium.version, hash(values)]);
+  const addresses = announcing ? new ServiceAddresses(named("services"), services, behind(open)) : undefined;
 
   const hasController = hasCloudControllerManager(config);
   const cloud =
@@ -86,7 +91,7 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
       : undefined;
   open = gate(
     "NodesReady",
-    [open, ...present(controller)],
+    [open, ...present(addresses), ...present(controller)],
     present(controller && hetzner?.cloudControllerManager.version),
   );
 

@@ -6,7 +6,7 @@ import { hetzner } from "./schema/hetzner.ts";
 import { image, machine, patch } from "./schema/machine.ts";
 import { network } from "./schema/network.ts";
 import { install, node } from "./schema/node.ts";
-import { charts, cilium, csi, flux, sealedSecrets } from "./schema/platform.ts";
+import { charts, cilium, csi, flux, sealedSecrets, services } from "./schema/platform.ts";
 import { proxmox } from "./schema/proxmox.ts";
 import { dnsLabel, version } from "./schema/scalars.ts";
 import { apply, timeouts } from "./schema/waiting.ts";
@@ -41,6 +41,7 @@ export const clusterConfigSchema = z.strictObject({
   hetzner: hetzner.optional(),
   proxmox: proxmox.optional(),
   cilium: cilium.prefault({}),
+  services: services.prefault({}),
   csi: csi.prefault({}),
   sealedSecrets: sealedSecrets.prefault({}),
   /** PEM, with `sealedSecretsKey`: what secrets are sealed for. Default: the controller makes a key, and with the cluster it is gone. */

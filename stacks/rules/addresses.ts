@@ -36,7 +36,7 @@ export const sharedAddresses = rule(["network", "hetzner", "nodes"], function* (
 });
 
 /** The gateway first and the nodes next: of two that clash the later one is named, and a VIP moves more easily than a node. */
-function places({ network, hetzner, nodes }: Pick<ClusterConfig, "network" | "hetzner" | "nodes">): Place[] {
+export function places({ network, hetzner, nodes }: Pick<ClusterConfig, "network" | "hetzner" | "nodes">): Place[] {
   const single = (path: string, address: string | undefined, title: string): Place[] =>
     address === undefined ? [] : [{ path, address, title }];
   return [

@@ -1,6 +1,6 @@
 // What is installed into the cluster.
 import { z } from "zod";
-import { chartVersion } from "./scalars.ts";
+import { addressRange, chartVersion } from "./scalars.ts";
 
 /** The cluster's network. */
 export const cilium = z.strictObject({
@@ -18,6 +18,16 @@ export const csi = z.strictObject({
   version: chartVersion.optional(),
   /** Prove with a volume, which is made and deleted again, that volumes can be had. */
   probe: z.boolean().default(true),
+});
+
+/** Services of type LoadBalancer, where no cloud has addresses for them. */
+export const services = z.strictObject({
+  /** Who answers for their addresses in the node network. */
+  announce: z.enum(["none", "cilium"]).default("none"),
+  /** Addresses of the node network that Services get. */
+  addresses: z.array(addressRange).default([]),
+  /** Names of the links that are answered on, as regular expressions. Default: all that Cilium uses. */
+  interfaces: z.array(z.string().min(1)).default([]),
 });
 
 /** The controller that decrypts SealedSecrets. */

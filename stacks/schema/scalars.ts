@@ -11,6 +11,13 @@ export const version = (example: string) =>
     .transform((text) => text.replace(/^v/, ""));
 export const ipv4 = z.ipv4("must be an IPv4 address");
 export const cidr = z.cidrv4("must be an IPv4 range such as 10.0.0.0/16");
+/** Addresses one after the other. */
+export const addressRange = z
+  .string()
+  .refine(
+    (text) => z.cidrv4().safeParse(text).success || readsAsSpan(text),
+    "must be addresses such as 10.0.0.50-10.0.0.99, or a range such as 10.0.0.64/27",
+  );
 export const mac = z
   .string()
   .regex(/^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$/, "must be a MAC address such as 02:00:00:00:00:0a")
@@ -23,3 +30,8 @@ export const featureGates = z.record(z.string(), z.boolean());
 export const chartVersion = z
   .string()
   .regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/, "must be a full chart version such as 1.18.8");
+
+function readsAsSpan(text: string): boolean {
+  const ends = text.split("-");
+  return ends.length === 2 && ends.every((end) => z.ipv4().safeParse(end).success);
+}

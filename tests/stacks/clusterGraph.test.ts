@@ -34,7 +34,8 @@ function chainOf(config: ClusterConfig): Link[] {
   const platform = (...names: string[]) => names.map((name) => `sluice:platform:${name}`);
   const hasController = hasCloudControllerManager(config);
   // Used by the controller and by the driver for volumes.
-  const supplies = hasController || hasCsi(config) ? platform("HcloudSecret") : [];
+  const supplies = hasController || (hasCsi(config) && config.hetzner) ? platform("HcloudSecret") : [];
+  const volumes = platform(config.hetzner ? "HcloudCsi" : "ProxmoxCsi");
   return [
     { stages: machinesOf[config.platform], gate: gate("Preflight") },
     { stages: ["sluice:talos:NodeConfigurations"], gate: gate("Stages") },
@@ -44,12 +45,15 @@ function chainOf(config: ClusterConfig): Link[] {
     { stages: [], gate: gate("NodesJoined") },
     { stages: platform("Cilium"), gate: gate("CiliumReady"), inCluster: true },
     {
-      stages: hasController ? platform("HcloudCloudControllerManager") : [],
+      stages: [
+        ...(config.services.announce === "none" ? [] : platform("ServiceAddresses")),
+        ...(hasController ? platform("HcloudCloudControllerManager") : []),
+      ],
       supplies,
       gate: gate("NodesReady"),
       inCluster: true,
     },
-    ...(hasCsi(config) ? [{ stages: platform("HcloudCsi"), gate: gate("CsiReady"), inCluster: true }] : []),
+    ...(hasCsi(config) ? [{ stages: volumes, gate: gate("CsiReady"), inCluster: true }] : []),
     ...(config.sealedSecrets.enabled
       ? [{ stages: platform("SealedSecrets"), gate: gate("SealedSecretsReady"), inCluster: true }]
       : []),
@@ -79,6 +83,7 @@ const configurations: readonly (readonly [string, Readonly<Record<string, unknow
   ["no load balancer", { flux, "hetzner.loadBalancer": undefined, endpoint: "api.example.org" }],
   ["a load balancer that serves the world", { flux, "hetzner.loadBalancer": { address: "10.0.1.5", public: true } }],
   ["machines that are already there", { flux }, "existing"],
+  ["addresses for Services", { services: { announce: "cilium", addresses: ["10.0.0.128/28"] } }, "existing"],
   ["machines that are reached by other addresses", { "nodes[0].reach": "cp.example.org" }, "existing"],
 ];
 

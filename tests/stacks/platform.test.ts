@@ -169,6 +169,40 @@ describe("the platform", () => {
     });
   });
 
+  test("S4.6 has Cilium give Services addresses of the node network and answer for them, where it is told to", async () => {
+    const cilium = { values: { l2announcements: { leaseDuration: "9s" } } };
+    const services = { announce: "cilium", addresses: ["10.0.1.0/30", "10.0.2.5-10.0.2.9"], interfaces: ["^enp6s18$"] };
+    const recording = await deploy("home", { services, cilium });
+    const inputsOf = (name: string) => recording.resources.find((one) => one.name === name)?.inputs;
+    expect(inputsOf("home-cilium-release")).toMatchObject({
+      values: {
+        l2announcements: { enabled: true, leaseDuration: "9s" },
+        k8sClientRateLimit: { qps: 50, burst: 100 },
+      },
+    });
+    expect(inputsOf("home-services-pool")).toEqual({
+      apiVersion: "cilium.io/v2",
+      kind: "CiliumLoadBalancerIPPool",
+      metadata: { name: "node-network" },
+      spec: {
+        blocks: [
+          { start: "10.0.1.0", stop: "10.0.1.3" },
+          { start: "10.0.2.5", stop: "10.0.2.9" },
+        ],
+      },
+    });
+    expect(inputsOf("home-services-announcement")).toEqual({
+      apiVersion: "cilium.io/v2alpha1",
+      kind: "CiliumL2AnnouncementPolicy",
+      metadata: { name: "node-network" },
+      spec: { loadBalancerIPs: true, interfaces: ["^enp6s18$"] },
+    });
+    // Its kinds are there when Cilium's operator runs, and nothing goes on before it is made.
+    const pool = "kubernetes:cilium.io/v2:CiliumLoadBalancerIPPool home-services-pool";
+    expect(waitsFor(recording, pool)).toContain("test:marks:Gate CiliumReady");
+    expect(waitsFor(recording, "test:marks:Gate NodesReady")).toContain(pool);
+  });
+
   test("has everything in the cluster go with the cluster", async () => {
     const recording = await deploy("cloud", { flux });
     const components = recording.resources.filter(({ type }) => type.startsWith("sluice:platform:")).map(title);

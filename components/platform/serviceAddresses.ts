@@ -1,0 +1,55 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { addressSpan } from "../network/addressSpan.ts";
+import type { Values } from "./mergeValues.ts";
+
+export interface ServiceAddressesArgs {
+  /** Addresses of the node network that Services get. */
+  readonly addresses: readonly string[];
+  /** Names of the links that are answered on, as regular expressions. None is all that Cilium uses. */
+  readonly interfaces: readonly string[];
+}
+
+/**
+ * Addresses for Services of type LoadBalancer: Cilium gives them out, and for each Service one node answers for its address in the node
+ * network. The kinds are known to the cluster once Cilium's operator runs.
+ */
+export class ServiceAddresses extends pulumi.ComponentResource {
+  constructor(name: string, args: ServiceAddressesArgs, opts: pulumi.ComponentResourceOptions) {
+    super("sluice:platform:ServiceAddresses", name, {}, opts);
+    const { addresses, interfaces } = args;
+    new kubernetes.apiextensions.CustomResource(
+      `${name}-pool`,
+      {
+        apiVersion: "cilium.io/v2",
+        kind: "CiliumLoadBalancerIPPool",
+        metadata: { name: "node-network" },
+        spec: {
+          blocks: addresses.map((text) => {
+            const { first, last } = addressSpan(text);
+            return { start: first, stop: last };
+          }),
+        },
+      },
+      { parent: this },
+    );
+    new kubernetes.apiextensions.CustomResource(
+      `${name}-announcement`,
+      {
+        apiVersion: "cilium.io/v2alpha1",
+        kind: "CiliumL2AnnouncementPolicy",
+        metadata: { name: "node-network" },
+        spec: { loadBalancerIPs: true, ...(interfaces.length > 0 && { interfaces: [...interfaces] }) },
+      },
+      { parent: this },
+    );
+    this.registerOutputs();
+  }
+}
+
+/** What Cilium must be told for it. */
+export const announcingValues: Values = {
+  l2announcements: { enabled: true },
+  // Every node renews a lease every five seconds for each Service that it answers for; Cilium's own limit of ten calls a second is soon reached.
+  k8sClientRateLimit: { qps: 50, burst: 100 },
+};
