@@ -1,9 +1,11 @@
 // `npm run drift -- <environment>`: whether what is there still is what the state says. Changes nothing.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type Drift, driftHeadline, driftReport, exitCodes, readDrift } from "./drift/report.ts";
 import { runningLab } from "./lab/life.ts";
 import { prepareToolchain } from "./toolchain/toolchain.ts";
 import { recordDrift } from "./workflows/driftIssue.ts";
-import { driftHeadline, driftReport, readDrift } from "./workflows/driftReport.ts";
 import { gitHub } from "./workflows/github.ts";
 import { maskSecrets } from "./workflows/maskSecrets.ts";
 import { annotate, runAddress } from "./workflows/workflowRun.ts";
@@ -13,21 +15,22 @@ import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { run } from "./workspace/run.ts";
 import { backendEnvironment, prepareStack } from "./workspace/stack.ts";
-
-const driftFound = 2;
+import { temporaryFolder } from "./workspace/temporary.ts";
 
 await main(async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { issue: { type: "boolean" }, help: { type: "boolean" } },
+    options: { issue: { type: "boolean" }, details: { type: "boolean" }, help: { type: "boolean" } },
   });
   const [environment] = positionals;
   if (values.help || environment === undefined) {
-    const usage = `npm run drift -- <environment> [--issue]
+    const usage = `npm run drift -- <environment> [--details] [--issue]
 
 Compares what is there with the state and changes nothing.
-Ends with 0: no drift, or not deployed; ${driftFound}: drift; 1: could not be compared.
+Ends with ${exitCodes.none}: no drift, or not deployed; ${exitCodes.found}: drift; ${exitCodes.unseen}: no drift in what could be looked at, which is not all;
+${exitCodes.failed}: could not be compared.
 
+  --details the engine's own comparison too, field by field
   --issue   in a GitHub workflow: open, update or close the environment's drift issue
 
 Environments: ${await environmentList()}.`;
@@ -37,22 +40,29 @@ Environments: ${await environmentList()}.`;
   }
   await settingsFile(environment);
   const github = values.issue ? gitHub() : undefined;
-  const drift = await findDrift(environment);
-  if (drift === undefined) {
+  const found = await findDrift(environment);
+  if (found === undefined) {
     annotate("notice", `${environment} is not deployed from this backend: there is nothing to compare.`);
     return 0;
   }
+  const { drift, details } = found;
+  if (values.details) console.log(`${details}\n`);
   console.log(driftReport(environment, drift));
   if (values.issue && drift.state !== "none") annotate("warning", driftHeadline(environment, drift));
   if (github !== undefined) {
-    const masked = "text" in drift ? { ...drift, text: maskSecrets(drift.text) } : drift;
-    console.log(`issue: ${await recordDrift(github, environment, masked, runAddress())}`);
+    console.log(`issue: ${await recordDrift(github, environment, drift, { run: runAddress(), mask: maskSecrets })}`);
   }
-  return { none: 0, found: driftFound, failed: 1 }[drift.state];
+  return exitCodes[drift.state];
 });
 
+interface Found {
+  readonly drift: Drift;
+  /** The engine's own words for it. */
+  readonly details: string;
+}
+
 /** Undefined where the environment has no resources in the backend. */
-async function findDrift(environment: string) {
+async function findDrift(environment: string): Promise<Found | undefined> {
   const toolchain = await prepareToolchain();
   const listed = await run(toolchain.pulumi, ["stack", "ls", "--json"], {
     cwd: root,
@@ -65,9 +75,15 @@ async function findDrift(environment: string) {
 
   const prepared = await prepareStack(toolchain, environment);
   if (prepared.lab !== undefined) await needLab(prepared.lab.lab, environment);
-  const flags = ["--preview-only", "--expect-no-changes", "--diff", "--non-interactive", "--color", "never"];
+  const log = join(temporaryFolder(), "events.json");
+  await writeFile(log, "", { mode: 0o600 });
+  const flags = ["--preview-only", "--diff", "--non-interactive", "--color", "never", "--event-log", log];
   const call = await engineCall(toolchain, prepared, ["refresh", ...prepared.options, ...flags]);
-  return readDrift(await run(call.program, call.args, { cwd: root, env: call.env }));
+  // Without it the engine has no option for a record of its events.
+  const env = { ...call.env, PULUMI_DEBUG_COMMANDS: "true" };
+  const { stdout, stderr } = await run(call.program, call.args, { cwd: root, env });
+  const drift = readDrift(await readFile(log, "utf8"), `${stdout}${stderr}`);
+  return { drift, details: stdout.trim() };
 }
 
 /** Of what was in a lab that is gone nothing is left: to start one in order to find that out would say nothing. */

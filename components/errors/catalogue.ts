@@ -109,6 +109,11 @@ export const catalogue = {
     cause: "The change cannot be taken over while the node runs.",
     remedy: "Run `npm run up`: nodes are rebooted one after the other.",
   },
+  "SLU-T212": {
+    title: "The node runs another Talos than the environment asks for",
+    cause: "Somebody upgraded it by hand, its image is another one, or talosVersion or image were changed.",
+    remedy: "Upgrade the node with talosctl, or set talosVersion and image to what it runs.",
+  },
   "SLU-T301": {
     title: "Preflight: machines are not as the environment says",
     cause:
@@ -140,7 +145,7 @@ export const catalogue = {
     title: "etcd is not whole",
     cause: "A control plane is not a member, is a learner still, has an alarm, or does not agree with the others.",
     remedy:
-      "See `talosctl etcd members` and `talosctl logs etcd` on the node that is named; members must reach each other on TCP 2379 and 2380.",
+      "See `talosctl etcd members` and `talosctl logs etcd` on the node that is named; members must reach each other on TCP 2379 and 2380. One whose member was removed joins anew after `talosctl reset --system-labels-to-wipe EPHEMERAL --reboot` of that node.",
   },
   "SLU-T322": {
     title: "etcd has an alarm",

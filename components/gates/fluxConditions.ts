@@ -6,11 +6,11 @@ interface Reconciled extends KubernetesObject {
   readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly StatusCondition[] };
 }
 interface Source extends Reconciled {
-  readonly spec: { readonly interval: string };
+  readonly spec: { readonly interval: string; readonly suspend?: boolean };
   readonly status?: Reconciled["status"] & { readonly artifact?: { readonly revision: string } };
 }
 interface Kustomization extends Reconciled {
-  readonly spec: { readonly wait?: boolean };
+  readonly spec: { readonly wait?: boolean; readonly suspend?: boolean };
   readonly status?: Reconciled["status"] & {
     readonly lastAppliedRevision?: string;
     readonly lastAttemptedRevision?: string;
@@ -22,6 +22,31 @@ type Observation = { readonly [Kind in keyof FluxKinds]: readonly FluxKinds[Kind
   /** Seconds since the first look. */
   readonly watched: number;
 };
+
+/** Nobody has told Flux to leave the cluster alone: who has, had a reason, so it is not taken back here. */
+export function heeded(sourceName: string, rootName: string): Condition<Observation> {
+  return {
+    phrase: "Flux not to be suspended",
+    evaluate({ sources, kustomizations }) {
+      const isSuspended = (name: string) => (one: Source | Kustomization) =>
+        one.metadata.name === name && one.spec.suspend === true;
+      return [
+        ...(sources.some(isSuspended(sourceName)) ? [suspended("GitRepository", "source git", sourceName)] : []),
+        ...(kustomizations.some(isSuspended(rootName)) ? [suspended("Kustomization", "kustomization", rootName)] : []),
+      ];
+    },
+  };
+}
+
+function suspended(kind: string, command: string, name: string): Verdict {
+  return {
+    kind: "failed",
+    where: `${kind} ${name}`,
+    reason: "is suspended: what is in git is not applied",
+    code: "SLU-K115",
+    remedy: `When the reason for it is gone: \`flux resume ${command} ${name}\`, or take \`spec.suspend\` away with kubectl.`,
+  };
+}
 
 /** The source has what is in git, of a certain commit where one is asked for. */
 export function fetched(name: string, revision: string | undefined): Condition<Observation> {

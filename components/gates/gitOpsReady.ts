@@ -1,7 +1,7 @@
 import { apiAnswers, type KubernetesCredentials, type Observed, observe } from "../kubernetes/observe.ts";
 import type { Clock } from "./clock.ts";
 import { deploymentReady } from "./deploymentReady.ts";
-import { type FluxKinds, fetched, hasNewest, reconciled } from "./fluxConditions.ts";
+import { type FluxKinds, fetched, hasNewest, heeded, reconciled } from "./fluxConditions.ts";
 import type { GateDefinition } from "./gateDefinition.ts";
 import { type SealedSecret, sealedSecretsOpened } from "./sealedSecretsOpened.ts";
 import { type WorkloadKinds, workloadPaths } from "./workloads.ts";
@@ -28,6 +28,7 @@ export const gitOpsReady: GateDefinition<GitOpsReadyInputs, Observation> = {
   conditions: ({ controllers, source, root, revision }) => [
     apiAnswers,
     ...controllers.map((name) => deploymentReady(name, "SLU-K115")),
+    heeded(source, root),
     fetched(source, revision),
     sealedSecretsOpened<Observation>(hasNewest(source)),
     reconciled(source, root),

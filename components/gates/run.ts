@@ -41,7 +41,8 @@ function whyAgain(olds: GateOutputs, news: GateProperties): string | undefined {
 /** Looks once and never throws: a cluster that is gone must not stand in the way of anything. */
 export async function read(id: string, outs: GateOutputs): Promise<{ id: string; props: GateOutputs }> {
   const { drift, unknown, evidence } = await look(outs, systemClock);
-  if (unknown.length > 0) await tell(outs.row, `could not be looked at in ${lookSeconds} s: ${unknown.join("; ")}`);
+  if (drift.length > 0) await warn(outs.row, `is not so any more: ${drift.join("; ")}`);
+  if (unknown.length > 0) await warn(outs.row, `could not be looked at in ${lookSeconds} s: ${unknown.join("; ")}`);
   const news = Object.entries(evidence).filter(([key, seen]) => !isDeepStrictEqual(seen, outs.evidence[key]));
   if (news.length > 0) await tell(outs.row, `is open, and now sees ${JSON.stringify(Object.fromEntries(news))}`);
   return { id, props: { ...outs, evidence: { ...outs.evidence, ...evidence }, drift } };
@@ -74,5 +75,12 @@ async function look(outs: GateOutputs, clock: Clock): Promise<Look> {
 async function tell(urn: string, text: string): Promise<void> {
   const row = engineRow(urn);
   await row.send(text);
+  row.close();
+}
+
+/** As what stays to be read after the run. */
+async function warn(urn: string, text: string): Promise<void> {
+  const row = engineRow(urn);
+  await row.note(text, "warning");
   row.close();
 }

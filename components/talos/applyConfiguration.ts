@@ -5,12 +5,15 @@ import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
 import { isSameConfig } from "./configDiff.ts";
+import { configDrift } from "./configDrift.ts";
 import { configSummary } from "./configSummary.ts";
 import { configureNode } from "./configureNode.ts";
 import { using } from "./nodeAccess.ts";
+import { endMessage, NodeFailure } from "./nodeFailure.ts";
 import { lookAt, type NodeLook, runningConfig } from "./nodeResources.ts";
 import type { RetryPolicy } from "./retry.ts";
 import { inEngine, type Surroundings } from "./surroundings.ts";
+import { type RunningTalos, talosFaults, upgradeRemedy, wantedTalos } from "./wantedTalos.ts";
 
 /** As the resource hands them in. */
 export interface NodeConfigurationInputs {
@@ -28,12 +31,14 @@ export interface NodeConfigurationInputs {
 }
 
 export interface NodeConfigurationState extends NodeConfigurationInputs, NodeLook {
-  /** What the node runs, as far as it is known: on refresh what was found, so that a preview shows what drifted. Secret. */
-  readonly machineConfiguration: string;
-  /** Of that config. */
+  /** What the node was found to run on refresh, where that is something else than it was sent: a preview shows what drifted. Secret. */
+  readonly found?: string | undefined;
+  /** Of the config that the node runs. */
   readonly configHash: string;
   /** What the node was to us when it was looked at last. */
   readonly state: "ours" | "maintenance" | "foreign";
+  /** What a refresh found not to be as it was left, in words, secrets masked. */
+  readonly drift: readonly string[];
 }
 
 /** Seconds for all that a refresh asks of a node: also of one that is gone. */
@@ -52,12 +57,12 @@ export const operations = {
 
   /** Offline. In a preview this is where a person reads what would change on the node. */
   async diff(olds: NodeConfigurationState, news: NodeConfigurationInputs, world: Pick<Surroundings, "note">) {
-    const [was, is] = [olds.machineConfiguration, news.machineConfiguration];
+    const [was, is] = [olds.found ?? olds.machineConfiguration, news.machineConfiguration];
     const isOther = olds.machineId !== news.machineId;
     const isWritten = was !== is && !(isKnown(is) && isSameConfig(was, is));
     if (isWritten && isKnown(is) && !isOther) await world.note(configSummary(news.node, was, is), "info");
     return {
-      changes: isOther || isWritten || olds.state !== "ours" || reach(olds) !== reach(news),
+      changes: isOther || isWritten || olds.drift.length > 0 || reach(olds) !== reach(news),
       replaces: isOther ? ["machineId"] : [],
     };
   },
@@ -69,15 +74,11 @@ export const operations = {
       await world.note(`${props.node} does not answer: ${seen.why}. What is known of it is kept.`, "warning");
       return { id, props };
     }
-    if (seen.state !== "ours") {
-      const what = seen.state === "foreign" ? "belongs to another cluster" : "is in maintenance, without a config";
-      await world.note(`${props.node} ${what}`, "warning");
-      return { id, props: { ...props, state: seen.state } };
-    }
-    const { config, ...found } = seen;
-    if (isSameConfig(config, props.machineConfiguration)) return { id, props: { ...props, ...found } };
-    await world.note(`${props.node} runs another config than the one sent`, "warning");
-    return { id, props: { ...props, ...found, machineConfiguration: config, configHash: hash(config) } };
+    const news = newsOf(props, seen);
+    if (news.drift.length > 0) await world.note(`${props.node}: ${news.drift.join("; ")}`, "warning");
+    // Not as undefined: the engine takes no such value.
+    const { found: _, ...rest } = props;
+    return { id, props: { ...rest, ...news } };
   },
 };
 
@@ -94,6 +95,20 @@ function outcome({ outs: { version, stage } }: { readonly outs: NodeConfiguratio
   return `runs its config: Talos ${version}, ${stage}`;
 }
 
+type Seen = Exclude<Awaited<ReturnType<typeof look>>, { state: "silent" }>;
+
+/** What is known of a node that answered. */
+function newsOf(props: NodeConfigurationState, seen: Seen) {
+  if (seen.state === "foreign") return { state: seen.state, drift: [`belongs to another cluster: ${seen.why}`] };
+  if (seen.state === "maintenance") return { state: seen.state, drift: ["is in maintenance, without a config"] };
+  const { config, ...talos } = seen;
+  const sent = props.machineConfiguration;
+  const isSent = isSameConfig(config, sent);
+  const wanted = wantedTalos(sent);
+  const drift = [...configDrift(sent, config), ...(wanted === undefined ? [] : talosFaults(talos, wanted))];
+  return { ...talos, ...(!isSent && { found: config }), configHash: hash(isSent ? sent : config), drift };
+}
+
 async function look(props: NodeConfigurationState, { access, clock }: Surroundings) {
   const { endpoint, credentials } = props;
   const options = { deadline: readDeadline };
@@ -101,7 +116,8 @@ async function look(props: NodeConfigurationState, { access, clock }: Surroundin
     const state = await access.probe(endpoint, credentials);
     if (state.kind === "unreachable") return { state: "silent" as const, why: state.why };
     if (state.kind === "settling") return { state: "silent" as const, why: `it is in stage ${state.stage}` };
-    if (state.kind !== "ours") return { state: state.kind };
+    if (state.kind === "foreign") return { state: state.kind, why: state.why };
+    if (state.kind === "maintenance") return { state: state.kind };
     return await using(access.configured(endpoint, credentials), async (client) => {
       const [config = "", found] = await Promise.all([runningConfig(client, options), lookAt(client, options)]);
       return { state: state.kind, config, ...found };
@@ -115,9 +131,25 @@ async function look(props: NodeConfigurationState, { access, clock }: Surroundin
 
 async function applied(inputs: NodeConfigurationInputs, world: Surroundings): Promise<NodeConfigurationState> {
   const { machineConfiguration: config, ...target } = inputs;
+  const began = world.clock.now();
   const { version, schematic, stage, attempts } = await configureNode({ ...target, config }, world);
+  const seconds = (world.clock.now() - began) / 1000;
+  refuseOtherTalos(inputs, { version, schematic }, { state: "ours", attempts, seconds });
   if (attempts > 1) await world.note(`${inputs.node} runs its config after ${attempts} tries`, "info");
-  return { ...inputs, version, schematic, stage, configHash: hash(config), state: "ours" };
+  return { ...inputs, version, schematic, stage, configHash: hash(config), state: "ours", drift: [] };
+}
+
+/** An upgrade reboots the node and may not be a step that Talos takes, so it is not done in passing: it is said what to type. */
+function refuseOtherTalos(
+  { node, endpoint, machineConfiguration }: NodeConfigurationInputs,
+  running: RunningTalos,
+  seen: { readonly state: string; readonly attempts: number; readonly seconds: number },
+): void {
+  const wanted = wantedTalos(machineConfiguration);
+  const faults = wanted === undefined ? [] : talosFaults(running, wanted);
+  if (wanted === undefined || faults.length === 0) return;
+  const failure = new NodeFailure("SLU-T212", faults.join("; "), { remedy: upgradeRemedy(endpoint, wanted) });
+  throw new Error(endMessage(failure, { node, what: `the node to run Talos ${wanted.version}`, ...seen }));
 }
 
 /** All by which the node is reached and known: what read is given must be up to date. */

@@ -54,8 +54,10 @@ export class NodeConfiguration extends pulumi.dynamic.Resource {
         stage: undefined,
         configHash: undefined,
         state: undefined,
+        found: undefined,
+        drift: undefined,
       },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["machineConfiguration", "credentials"] }),
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["machineConfiguration", "credentials", "found"] }),
       "talos",
       "NodeConfiguration",
     );

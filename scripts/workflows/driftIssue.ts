@@ -1,5 +1,5 @@
+import { type Drift, driftReport } from "../drift/report.ts";
 import { codeBlock } from "./codeBlock.ts";
-import { type Drift, remedy } from "./driftReport.ts";
 import type { GitHub } from "./github.ts";
 import { findOwn, ownMark, type Post } from "./ownMark.ts";
 
@@ -9,20 +9,27 @@ interface Issue extends Post {
   readonly pull_request?: object;
 }
 
+export interface Telling {
+  /** The workflow's run, where there is one. */
+  readonly run: string | undefined;
+  /** Takes secrets out of what is posted. */
+  readonly mask: (text: string) => string;
+}
+
 const bodyLimit = 60_000;
 
 /**
  * Keeps the one issue that an environment has while it drifts: opened when drift is found, its text kept up to date,
- * closed when the drift is gone. A check that failed proves neither and leaves the issue as it is.
+ * closed when the drift is gone. A check that failed, or did not see all, proves neither and leaves the issue as it is.
  */
 export async function recordDrift(
   github: GitHub,
   environment: string,
   drift: Drift,
-  run: string | undefined,
+  { run, mask }: Telling,
 ): Promise<"opened" | "updated" | "closed" | "nothing"> {
   const mark = ownMark("drift", environment);
-  if (drift.state === "failed") return "nothing";
+  if (drift.state === "failed" || drift.state === "unseen") return "nothing";
   const open = (await github.all<Issue>("/issues?state=open")).filter((issue) => issue.pull_request === undefined);
   const [first, ...others] = findOwn(open, mark);
   const superfluous = drift.state === "none" ? [first, ...others].filter((issue) => issue !== undefined) : others;
@@ -36,13 +43,9 @@ export async function recordDrift(
     title: `Drift in ${environment}`,
     body: [
       mark,
-      ...drift.resources.map(({ name, type, how }) => `- \`${name}\` ${how} (\`${type}\`)`),
+      codeBlock(mask(driftReport(environment, drift)), bodyLimit),
       "",
-      codeBlock(drift.text, bodyLimit),
-      "",
-      withRun(remedy(environment), run),
-      "",
-      "This issue is kept up to date by the drift workflow, which closes it when the drift is gone.",
+      withRun("This issue is kept up to date by the drift workflow, which closes it when the drift is gone.", run),
     ].join("\n"),
   };
   if (first === undefined) {

@@ -63,6 +63,23 @@ describe("S3.2 the gate GitOpsReady", () => {
     ]);
   });
 
+  test.each([
+    ["GitRepository flux-system", "source git", "sources"],
+    ["Kustomization flux-system", "kustomization", "kustomizations"],
+  ] as const)("U3 says that %s is suspended, at once and with what resumes it", (where, command, kind) => {
+    const { healthy } = recordings();
+    const suspended = healthy[kind].map((one) => ({ ...one, spec: { ...one.spec, suspend: true } }));
+    expect(judge(seen({ ...healthy, [kind]: suspended }))).toMatchObject([
+      {
+        kind: "failed",
+        where,
+        reason: "is suspended: what is in git is not applied",
+        code: "SLU-K115",
+        remedy: expect.stringContaining(`flux resume ${command} flux-system`),
+      },
+    ]);
+  });
+
   test("says in Flux' words why the repository cannot be fetched, and does not hold the last commit's faults against it", () => {
     expect(judge(seen(recordings().noBranch))).toMatchObject([
       {

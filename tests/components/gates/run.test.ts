@@ -69,6 +69,7 @@ describe("U3 a refresh", () => {
     refuse();
     const { props } = await read("KubernetesApi", outs);
     expect(props.drift).toEqual([expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+: 500 not yet$/)]);
+    expect(engine.told.at(-1)).toBe(`urn:of:the:gate for good: is not so any more: ${props.drift[0]}`);
     expect(await diff("KubernetesApi", props, properties)).toEqual({ changes: true });
     expect(engine.told.at(-1)).toBe(`urn:of:the:gate: has to be proven again: ${props.drift[0]}`);
 
@@ -93,7 +94,9 @@ describe("U3 a refresh", () => {
     const many = { ...outs, inputs: { answers: 1000 } };
     const { props } = await read("KubernetesApi", many);
     expect(props.drift).toEqual([]);
-    expect(engine.told.at(-1)).toMatch(/^urn:of:the:gate: could not be looked at in 8 s: .*\d+ good answers so far$/);
+    expect(engine.told.at(-1)).toMatch(
+      /^urn:of:the:gate for good: could not be looked at in 8 s: .*\d+ good answers so far$/,
+    );
   });
 
   test("never fails, not even on a gate that this version does not know", async () => {

@@ -6,7 +6,7 @@ import {
   operations,
 } from "../../../components/talos/applyConfiguration.ts";
 import { standardRetry } from "../../../components/talos/retry.ts";
-import { config, credentials, everythingSaid, FakeWorld, unavailable } from "./fakeNodes.ts";
+import { config, credentials, everythingSaid, type FakeNode, FakeWorld, unavailable } from "./fakeNodes.ts";
 
 const inputs: NodeConfigurationInputs = {
   node: "w-1",
@@ -22,10 +22,17 @@ const inputs: NodeConfigurationInputs = {
 };
 
 /** The state after an update, and the world in which it was made. */
-async function made(): Promise<{ world: FakeWorld; id: string; state: NodeConfigurationState }> {
+const made = () => madeBy(inputs.machineConfiguration);
+
+/** A config that would install what the node runs. */
+const installing = config({ install: { image: `factory.example.org/metal-installer/${"a".repeat(64)}:v1.13.8` } });
+
+async function madeBy(
+  machineConfiguration: string,
+): Promise<{ world: FakeWorld; id: string; state: NodeConfigurationState }> {
   const world = new FakeWorld();
-  world.add("w-1");
-  const { id, outs } = await operations.create(inputs, world);
+  world.add("w-1").schematic = "a".repeat(64);
+  const { id, outs } = await operations.create({ ...inputs, machineConfiguration }, world);
   world.noted.length = 0;
   return { world, id, state: outs };
 }
@@ -37,10 +44,11 @@ describe("making a node's configuration", () => {
     expect(state).toEqual({
       ...inputs,
       version: "1.13.8",
-      schematic: "the-schematic",
+      schematic: "a".repeat(64),
       stage: "running",
       configHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       state: "ours",
+      drift: [],
     });
   });
 
@@ -106,7 +114,7 @@ describe("the difference that a preview shows (U2)", () => {
   });
 
   test("U3 is one when a refresh found the node without its config", async () => {
-    expect((await diff({ state: "maintenance" }, {})).result.changes).toBe(true);
+    expect((await diff({ drift: ["is in maintenance, without a config"] }, {})).result.changes).toBe(true);
   });
 });
 
@@ -131,10 +139,47 @@ describe("an update", () => {
   });
 });
 
+describe("a node that runs another Talos than its config installs", () => {
+  const update = async (change: Partial<FakeNode>) => {
+    const { world } = await madeBy(installing);
+    Object.assign(world.nodes.get("w-1") ?? {}, change);
+    return operations.update({ ...inputs, machineConfiguration: installing }, world);
+  };
+
+  test("U3 is refused with what to type, and nothing is written to it", async () => {
+    const { world } = await madeBy(installing);
+    const node = world.nodes.get("w-1");
+    node?.calls.splice(0);
+    if (node !== undefined) node.version = "1.12.6";
+    const refused = await operations.update({ ...inputs, machineConfiguration: installing }, world).catch(String);
+    expect(refused).toContain("SLU-T212 The node runs another Talos than the environment asks for");
+    expect(refused).toContain("where:  w-1, ours, after 1 try");
+    expect(refused).toContain("seen:   runs Talos 1.12.6, not 1.13.8");
+    expect(refused).toContain(
+      `talosctl upgrade --endpoints w-1 --nodes w-1 --image factory.example.org/metal-installer/${"a".repeat(64)}:v1.13.8`,
+    );
+    expect(node?.calls).toEqual([]);
+  });
+
+  test("U3 is refused for its schematic alone, too", async () => {
+    await expect(update({ schematic: "b".repeat(64) })).rejects.toThrow(
+      "runs schematic bbbbbbbbbbbb..., not aaaaaaaaaaaa...",
+    );
+  });
+
+  test("is as good where it tells of no schematic", async () => {
+    expect((await update({ schematic: "" })).outs.drift).toEqual([]);
+  });
+
+  test("is let through when it was upgraded, though no refresh has seen it since (S1.6)", async () => {
+    expect((await update({})).outs).toMatchObject({ version: "1.13.8", drift: [] });
+  });
+});
+
 describe("a refresh (U3)", () => {
   test("changes nothing of a node that is as it was left", async () => {
     const { world, id, state } = await made();
-    expect(await operations.read(id, state, world)).toEqual({ id, props: state });
+    expect(await operations.read(id, state, world)).toStrictEqual({ id, props: state });
     expect(world.noted).toEqual([]);
   });
 
@@ -143,12 +188,14 @@ describe("a refresh (U3)", () => {
     const byHand = config({ sysctls: { a: "1", "by.hand": "1" } });
     world.nodes.get("w-1")?.runs(byHand);
     const { props } = await operations.read(id, state, world);
+    const drift = ['machine config: machine.sysctls."by.hand" is 1, and should not be there'];
     expect(props).toEqual({
       ...state,
-      machineConfiguration: byHand,
+      found: byHand,
       configHash: expect.not.stringContaining(state.configHash),
+      drift,
     });
-    expect(world.noted).toEqual(["w-1 runs another config than the one sent"]);
+    expect(world.noted).toEqual([`w-1: ${drift[0]}`]);
     await operations.diff(props, inputs, world);
     expect(world.noted.at(-1)).toBe(
       'w-1: 1 change of the machine config, without a reboot\n  - machine.sysctls."by.hand": 1',
@@ -166,15 +213,37 @@ describe("a refresh (U3)", () => {
     expect(world.noted).toEqual([told]);
   });
 
+  test("finds it again the next time, and no more when it was taken back", async () => {
+    const { world, id, state } = await made();
+    const node = world.nodes.get("w-1");
+    node?.runs(config({ sysctls: { a: "2" } }));
+    const { props: once } = await operations.read(id, state, world);
+    expect((await operations.read(id, once, world)).props).toEqual(once);
+    node?.runs(inputs.machineConfiguration);
+    expect((await operations.read(id, once, world)).props).toStrictEqual(state);
+  });
+
+  test("finds a Talos that is another one than the config installs, by its version and by its schematic", async () => {
+    const { world, id, state } = await madeBy(installing);
+    const node = world.nodes.get("w-1");
+    if (node !== undefined) [node.version, node.schematic] = ["1.12.6", "b".repeat(64)];
+    const { props } = await operations.read(id, state, world);
+    expect(props.drift).toEqual([
+      "runs Talos 1.12.6, not 1.13.8",
+      "runs schematic bbbbbbbbbbbb..., not aaaaaaaaaaaa...",
+    ]);
+    expect((await operations.diff(props, { ...inputs, machineConfiguration: installing }, world)).changes).toBe(true);
+  });
+
   test.each([
-    ["maintenance", "w-1 is in maintenance, without a config"],
-    ["foreign", "w-1 belongs to another cluster"],
+    ["maintenance", "is in maintenance, without a config"],
+    ["foreign", "belongs to another cluster: its certificate is of others"],
   ] as const)("reports a node that is in state %s, and keeps it", async (kind, told) => {
     const { world, id, state } = await made();
     const node = world.nodes.get("w-1");
     if (node !== undefined) node.kind = kind;
-    expect(await operations.read(id, state, world)).toEqual({ id, props: { ...state, state: kind } });
-    expect(world.noted).toEqual([told]);
+    expect(await operations.read(id, state, world)).toEqual({ id, props: { ...state, state: kind, drift: [told] } });
+    expect(world.noted).toEqual([`w-1: ${told}`]);
   });
 
   test("ends after five seconds and never throws, however the node hangs", async () => {

@@ -36,6 +36,8 @@ export class FakeNode {
   persistent: string | undefined;
   etcd: { state: string; healthy: boolean } = { state: "Preparing", healthy: false };
   members: readonly string[] = [];
+  version = "1.13.8";
+  schematic = "the-schematic";
   mac = "02:00:00:00:00:01";
   uuid = "the-uuid";
   /** Which of the machine's boots it is in. */
@@ -96,9 +98,9 @@ export class FakeNode {
       case "unreachable":
         return { kind: "unreachable", why: "no answer", refused: true };
       case "settling":
-        return { kind: "settling", version: "v1.13.8", stage: "booting" };
+        return { kind: "settling", version: `v${this.version}`, stage: "booting" };
       default:
-        return { kind: this.kind, version: "v1.13.8" };
+        return { kind: this.kind, version: `v${this.version}` };
     }
   }
 
@@ -111,7 +113,7 @@ export class FakeNode {
       close: () => undefined,
       version: async () => {
         await called("version");
-        return { version: "v1.13.8", arch: "amd64", platform: "metal" };
+        return { version: `v${this.version}`, arch: "amd64", platform: "metal" };
       },
       applyConfiguration: async ({ config, mode, dryRun = false }) => {
         if (!dryRun) this.calls.push(`apply ${mode}`);
@@ -173,7 +175,7 @@ export class FakeNode {
       [resources.links.type]: { lo: { hardwareAddr: "00:00:00:00:00:00" }, eth0: { hardwareAddr: this.mac } },
       [resources.systemInformation.type]: { systeminformation: { uuid: this.uuid } },
       [resources.disks.type]: { sda: { dev_path: "/dev/sda", pretty_size: "80 GB", transport: "virtio" } },
-      "ExtensionStatuses.runtime.talos.dev": { "0": { metadata: { name: "schematic", version: "the-schematic" } } },
+      "ExtensionStatuses.runtime.talos.dev": { "0": { metadata: { name: "schematic", version: this.schematic } } },
     };
     return Object.entries(specs[type] ?? {})
       .filter(([, spec]) => spec !== undefined)

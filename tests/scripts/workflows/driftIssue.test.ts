@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Drift } from "../../../scripts/drift/report.ts";
 import { recordDrift } from "../../../scripts/workflows/driftIssue.ts";
-import type { Drift } from "../../../scripts/workflows/driftReport.ts";
 import { type FakeGitHub, startFakeGitHub } from "./fakeGitHub.ts";
 
 let fake: FakeGitHub;
@@ -11,22 +11,26 @@ afterEach(() => fake.stop());
 
 const drift = (text: string): Drift => ({
   state: "found",
-  resources: [{ name: "w-1", type: "hcloud:index/server:Server", how: "differs" }],
-  text,
+  drifts: [`server w-1: ${text}`],
+  unseen: ["node w-2: does not answer"],
 });
 const none: Drift = { state: "none" };
 const record = (found: Drift, environment = "home") =>
-  recordDrift(fake.github, environment, found, "https://github.com/me/sluice/actions/runs/1");
+  recordDrift(fake.github, environment, found, {
+    run: "https://github.com/me/sluice/actions/runs/1",
+    mask: (text) => text.replaceAll("hunter2", "[masked]"),
+  });
 
 describe("U3 the drift issue", () => {
   test("is opened once, kept up to date, and closed when the drift is gone", async () => {
-    expect(await record(drift("~ serverType"))).toBe("opened");
-    expect(await record(drift("~ labels"))).toBe("updated");
+    expect(await record(drift("serverType is cx32"))).toBe("opened");
+    expect(await record(drift("labels.a is hunter2"))).toBe("updated");
     expect(fake.issues).toHaveLength(1);
     expect(fake.issues[0]).toMatchObject({ title: "Drift in home", state: "open" });
-    expect(fake.issues[0]?.body).toContain("- `w-1` differs (`hcloud:index/server:Server`)");
-    expect(fake.issues[0]?.body).toContain("~ labels");
-    expect(fake.issues[0]?.body).not.toContain("~ serverType");
+    expect(fake.issues[0]?.body).toContain("server w-1: labels.a is [masked]");
+    expect(fake.issues[0]?.body).toContain("node w-2: does not answer");
+    expect(fake.issues[0]?.body).toContain("npm run up -- home --refresh");
+    expect(fake.issues[0]?.body).not.toContain("serverType");
     expect(await record(none)).toBe("closed");
     expect(fake.issues[0]).toMatchObject({ state: "closed" });
     expect(fake.said).toEqual([
@@ -46,9 +50,10 @@ describe("U3 the drift issue", () => {
     ]);
   });
 
-  test("stays as it is where the check failed, which proves nothing", async () => {
+  test("stays as it is where the check failed or did not see all, which proves nothing", async () => {
     await record(drift("a"));
     expect(await record({ state: "failed", text: "error: unreachable" })).toBe("nothing");
+    expect(await record({ state: "unseen", unseen: ["node w-1: does not answer"] })).toBe("nothing");
     expect(fake.issues[0]).toMatchObject({ state: "open" });
     expect(await record(none, "cloud")).toBe("nothing");
   });

@@ -1,0 +1,54 @@
+// The Talos that a node is to run: that which its own config would install.
+import { configDocuments, isMapping, mainDocument } from "./configDocuments.ts";
+
+export interface WantedTalos {
+  /** The image that installs and upgrades to it. */
+  readonly installer: string;
+  readonly version: string;
+  /** Of the Image Factory; undefined where the image is of no factory. */
+  readonly schematic: string | undefined;
+}
+
+/** What a node runs, as far as it tells. */
+export interface RunningTalos {
+  readonly version: string;
+  /** Empty where the image is of no Image Factory. */
+  readonly schematic: string;
+}
+
+const factoryImage = /\/([0-9a-f]{64}):v?(\d+\.\d+\.\d+[^:/@]*)$/;
+const plainImage = /:v?(\d+\.\d+\.\d+[^:/@]*)$/;
+
+/** Undefined where the config does not tell. */
+export function wantedTalos(config: string): WantedTalos | undefined {
+  const main = configDocuments(config)?.find(({ title }) => title === mainDocument)?.body;
+  const install = isMapping(main) && isMapping(main.machine) ? main.machine.install : undefined;
+  const installer = isMapping(install) ? install.image : undefined;
+  if (typeof installer !== "string") return undefined;
+  const [, schematic, version = plainImage.exec(installer)?.[1]] = factoryImage.exec(installer) ?? [];
+  return version === undefined ? undefined : { installer, version, schematic };
+}
+
+/** In words, each way in which a node runs another Talos than it is to. What it does not tell is not compared. */
+export function talosFaults(running: RunningTalos, wanted: WantedTalos): readonly string[] {
+  const faults: string[] = [];
+  if (running.version !== wanted.version) {
+    faults.push(`runs Talos ${running.version || "of an unknown version"}, not ${wanted.version}`);
+  }
+  if (wanted.schematic !== undefined && running.schematic !== "" && running.schematic !== wanted.schematic) {
+    faults.push(`runs schematic ${short(running.schematic)}, not ${short(wanted.schematic)}`);
+  }
+  return faults;
+}
+
+/** What a person types to mend it. Nothing of this program changes the Talos of a node. */
+export function upgradeRemedy(endpoint: string, { installer }: WantedTalos): string {
+  return (
+    `talosctl upgrade --endpoints ${endpoint} --nodes ${endpoint} --image ${installer}\n` +
+    "Then run it again. Where what it runs is what you want, say so in the environment: talosVersion, image."
+  );
+}
+
+function short(schematic: string): string {
+  return `${schematic.slice(0, 12)}...`;
+}

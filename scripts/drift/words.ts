@@ -1,0 +1,92 @@
+// What drifted, in people's words.
+import type { Failed, Outputs, Seen } from "./engineEvents.ts";
+
+/** One thing that is not as the state says, or that nobody could look at. */
+export interface Finding {
+  /** "node w-1", "server dev-w-1", "gate CiliumReady". */
+  readonly where: string;
+  readonly what: string;
+}
+
+/** Lines for one resource; the rest is counted. */
+const most = 5;
+/** Characters of a value. */
+const longest = 80;
+/** By this key the engine marks what is no plain value, most often a secret. */
+const mark = "4dabf18193072939515e22adb298388d";
+
+/** None where the resource is as it was left. */
+export function driftOf(seen: Seen): readonly Finding[] {
+  if (seen.op === "same") return [];
+  const where = called(seen);
+  const lines = linesOf(seen);
+  const more = lines.length > most ? [`and ${lines.length - most} more`] : [];
+  return [...lines.slice(0, most), ...more].map((what) => ({ where, what }));
+}
+
+/** What nobody could look at: it was warned of, and nothing else is known. */
+export function unseenOf(seen: Seen): readonly Finding[] {
+  if (seen.op !== "same") return [];
+  return seen.warnings.map((warning) => ({ where: called(seen), what: withoutNode(firstLine(warning), seen) }));
+}
+
+/** One for all resources of a provider that failed: most often they have one cause, and each says it in words of its own. */
+export function failures(failed: readonly Failed[]): readonly Finding[] {
+  const providers = Map.groupBy(failed, ({ type }) => type.split(":")[0] ?? type);
+  return [...providers.values()].map((all) => ({
+    where: all.map((one) => called({ ...one, is: {}, was: {} })).join(", "),
+    what: firstLine(all[0]?.why ?? ""),
+  }));
+}
+
+/** What a person calls it. */
+function called({ type, name, is, was }: Pick<Seen, "type" | "name" | "is" | "was">): string {
+  const kind = type.split(/[:/]/).at(-1) ?? type;
+  if (type.startsWith("pulumi-nodejs:dynamic/gates:")) return `gate ${kind}`;
+  const node = is.node ?? was.node;
+  if (kind === "NodeConfiguration" && typeof node === "string") return `node ${node}`;
+  return `${kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()} ${name}`;
+}
+
+function linesOf(seen: Seen): readonly string[] {
+  if (seen.op === "delete") return ["is gone"];
+  const { drift } = seen.is;
+  if (Array.isArray(drift) && drift.length > 0) return drift.map((line) => firstLine(String(line)));
+  if (seen.warnings.length > 0) return seen.warnings.map((warning) => withoutNode(firstLine(warning), seen));
+  return seen.differs.length === 0 ? ["differs"] : seen.differs.map((path) => difference(path, seen));
+}
+
+function difference(path: string, { was, is }: Seen): string {
+  const [should, found] = [valueAt(was, path), valueAt(is, path)];
+  if (should === undefined && found === undefined) return `${path} differs`;
+  if (should === undefined) return `${path} is ${shown(found)}, and should not be there`;
+  if (found === undefined) return `${path} is not there, and should be ${shown(should)}`;
+  return `${path} is ${shown(found)}, and should be ${shown(should)}`;
+}
+
+/** Of a path as the engine writes it: `rules[0].port`, `labels["a.b"]`. */
+function valueAt(outputs: Outputs, path: string): unknown {
+  const keys = [...path.matchAll(/\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map(
+    (match) => match[1] ?? match[2] ?? match[3] ?? "",
+  );
+  return keys.reduce<unknown>(
+    (value, key) => (typeof value === "object" && value !== null ? (value as Outputs)[key] : undefined),
+    outputs,
+  );
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (text.includes(mark)) return "(secret)";
+  const plain = typeof value === "string" ? value : text;
+  return plain.length > longest ? `${plain.slice(0, longest)}...` : plain;
+}
+
+/** A node's row in the engine's tree is not called by its name alone, so what is said there has the name in it. */
+function withoutNode(text: string, { is }: Seen): string {
+  return typeof is.node === "string" && text.startsWith(`${is.node} `) ? text.slice(is.node.length + 1) : text;
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

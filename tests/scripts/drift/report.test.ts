@@ -1,0 +1,170 @@
+// What the engine recorded of refreshes on a lab, cut to what is read of it.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "@jest/globals";
+import { driftHeadline, driftReport, exitCodes, readDrift } from "../../../scripts/drift/report.ts";
+
+const recorded = (name: string) => readFileSync(`tests/fixtures/drift/${name}.jsonl`, "utf8");
+const log = (...events: object[]) => events.map((event) => `${JSON.stringify(event)}\n`).join("");
+
+const urn = (type: string, name: string) => `urn:pulumi:home::sluice::sluice:machines:Some$${type}::${name}`;
+const outputs = (op: string, type: string, name: string, more: object = {}) => ({
+  resOutputsEvent: { metadata: { op, urn: urn(type, name), type, ...more } },
+});
+const said = (severity: string, message: string, type?: string, name?: string) => ({
+  diagnosticEvent: { severity, message, ...(type !== undefined && name !== undefined && { urn: urn(type, name) }) },
+});
+const end = { summaryEvent: { resourceChanges: {} } };
+const server = "hcloud:index/server:Server";
+const node = "pulumi-nodejs:dynamic/talos:NodeConfiguration";
+
+describe("U3 what a refresh recorded is read as", () => {
+  test("no drift where all is as it was", () => {
+    expect(readDrift(log(outputs("same", server, "home-w-1"), end), "")).toEqual({ state: "none" });
+  });
+
+  test("drift, a line for each thing in people's words, and what several gates say once", () => {
+    const firewall =
+      'rules[2] is {"description":"ssh","destinationIps":[],"direction":"in","port":"22","protocol"..., and should not be there';
+    expect(readDrift(recorded("changedByHand"), "")).toEqual({
+      state: "found",
+      drifts: [
+        `firewall test-apis: ${firewall}`,
+        "gate CiliumReady: w-1: has no pod of DaemonSet cilium",
+        "gate Etcd: cp-3: is not a member: etcd is not running",
+        "gate GitOpsReady: Kustomization flux-system: is suspended: what is in git is not applied",
+        expect.stringMatching(/^gate NodesReady: w-1: KubeletNotReady: .* cni plugin not initialized$/),
+        "gate Preflight: w-2: runs Talos 1.12.6; its config is made for 1.13.8",
+        expect.stringMatching(
+          /^gate SealedSecretsReady: Deployment sealed-secrets-controller: does not hand out its certificate: 503 /,
+        ),
+        'node w-1: machine config: machine.sysctls."net.ipv4.ip_forward" is 1, and should not be there',
+        "node w-2: runs Talos 1.12.6, not 1.13.8",
+        "secret test-sealed-secrets-key: is gone",
+        "server test-w-2: deleteProtection is true, and should be false",
+        "server test-w-2: labels.cluster is not there, and should be test",
+        "server test-w-2: labels.node is not there, and should be w-2",
+        "server test-w-2: labels.role is not there, and should be worker",
+        "server test-w-2: labels.strange is yes, and should not be there",
+        "server test-w-2: and 1 more",
+      ],
+      unseen: [],
+    });
+  });
+
+  test("apart from drift, what nobody could look at: a node that is off, and all that asks an API without etcd", () => {
+    const drift = readDrift(recorded("quorumLost"), "");
+    expect(drift).toMatchObject({
+      state: "found",
+      unseen: [
+        "node cp-2: does not answer: no answer within 3 s. What is known of it is kept.",
+        expect.stringMatching(
+          /^release test-cilium-release, secret test-hcloud-secret, .*: query: .* \(Client\.Timeout exceeded while awaiting headers\)$/,
+        ),
+      ],
+    });
+    expect("drifts" in drift && drift.drifts).toContain(
+      "gates Preflight, Stages, Etcd, TalosServices: cp-2: does not answer: no answer within 3 s",
+    );
+  });
+
+  test("neither where nothing else is known than that it could not be looked at", () => {
+    const silent = "w-1 does not answer: no answer within 3 s. What is known of it is kept.\n";
+    const events = log(
+      outputs("same", node, "home-w-1", { new: { outputs: { node: "w-1" } } }),
+      said("warning", silent, node, "home-w-1"),
+      said("info", "w-1: looks", node, "home-w-1"),
+      end,
+    );
+    expect(readDrift(events, "")).toEqual({
+      state: "unseen",
+      unseen: ["node w-1: does not answer: no answer within 3 s. What is known of it is kept."],
+    });
+  });
+
+  test("nothing where the engine did not come to the end, for then nothing is known", () => {
+    const cut = log(outputs("update", server, "home-w-1"));
+    expect(readDrift(cut, "error: the stack is locked\n")).toEqual({
+      state: "failed",
+      text: "error: the stack is locked",
+    });
+    expect(readDrift("", "sh: pulumi: not found")).toMatchObject({ state: "failed" });
+  });
+
+  test("nothing where what failed is no resource's own fault", () => {
+    const events = log(outputs("same", server, "home-w-1"), said("error", "no such plugin"), end);
+    expect(readDrift(events, "")).toEqual({ state: "failed", text: "no such plugin" });
+  });
+
+  test("one thing, where every resource of a provider could not be looked at", () => {
+    const refused = "<{%reset%}>Preview failed: unable to authenticate (unauthorized)<{%reset%}>\n";
+    const events = log(
+      outputs("same", "sluice:talos:MachineSecrets", "home"),
+      said("error", refused, server, "home-w-1"),
+      said("error", refused, server, "home-w-2"),
+      said("error", "preview failed"),
+      end,
+    );
+    expect(readDrift(events, "")).toEqual({
+      state: "unseen",
+      unseen: ["server home-w-1, server home-w-2: unable to authenticate (unauthorized)"],
+    });
+  });
+});
+
+describe("U3 in the words for a difference", () => {
+  const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "[secret]" };
+  const told = (type: string, metadata: object) => {
+    const drift = readDrift(log(outputs("update", type, "a", metadata), end), "");
+    return "drifts" in drift ? drift.drifts : [];
+  };
+
+  test("what is secret is not shown, and a key with dots is found", () => {
+    const metadata = {
+      old: { outputs: { data: { "tls.key": secret }, size: 4 } },
+      new: { outputs: { data: { "tls.key": secret }, size: 8 } },
+      detailedDiff: { 'data["tls.key"]': {}, size: {}, other: {} },
+    };
+    expect(told("kubernetes:core/v1:Secret", metadata)).toEqual([
+      'secret a: data["tls.key"] is (secret), and should be (secret)',
+      "secret a: size is 8, and should be 4",
+      "secret a: other differs",
+    ]);
+  });
+
+  test("a resource whose provider tells nothing differs", () => {
+    expect(told("hcloud:index/loadBalancerService:LoadBalancerService", { detailedDiff: null })).toEqual([
+      "load balancer service a: differs",
+    ]);
+  });
+});
+
+describe("U3 the report", () => {
+  test("is the headline, then what drifted, then what could not be looked at, then what to type", () => {
+    const drift = { state: "found", drifts: ["node w-1: is off"], unseen: ["node w-2: does not answer"] } as const;
+    expect(driftReport("home", drift).split("\n")).toEqual([
+      "home: 1 thing drifted",
+      "",
+      "Drifted:",
+      "  node w-1: is off",
+      "",
+      "Could not be looked at, and is kept as it was:",
+      "  node w-2: does not answer",
+      "",
+      "To see what 'up' would do about it: npm run preview -- home --refresh. To mend it: npm run up -- home --refresh.",
+    ]);
+  });
+
+  test("says in one line how it is", () => {
+    expect(driftHeadline("home", { state: "none" })).toBe("home: no drift");
+    expect(driftHeadline("home", { state: "unseen", unseen: ["a", "b"] })).toBe(
+      "home: no drift in what could be looked at; 2 things could not",
+    );
+    expect(driftReport("home", { state: "failed", text: "why" })).toBe(
+      "home: could not be compared with its state\n\nwhy",
+    );
+  });
+
+  test("ends in a way of its own for each", () => {
+    expect(exitCodes).toEqual({ none: 0, failed: 1, found: 2, unseen: 3 });
+  });
+});
