@@ -48,6 +48,7 @@ func (o *options) faultAddCommand() *cobra.Command {
   pod      a pod before it is Ready: name "kube-system/cilium-*", subject the node
   disk     a disk at a node's boot: name "/dev/sda"
   pki      a node's first boot: name "boot"
+  host     a Proxmox host that is up: name "power", subject the host
 Names and subjects are patterns in which * stands for anything.`,
 		Example: `  sluice-lab fault add --on cloud --name "POST /v1/servers" --do fail --code 503 --times 2
   sluice-lab fault add --on stage --name installing --subject w-1 --do hold --until stage=running@cp-1

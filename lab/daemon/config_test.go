@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -79,4 +80,28 @@ func TestReadTools(t *testing.T) {
 	require.ErrorIs(t, config.Check(), os.ErrNotExist)
 	_, err = ReadTools(file(t, "[]"))
 	require.Error(t, err)
+}
+
+func TestAProxmoxClusterIsCompleted(t *testing.T) {
+	config, err := ReadConfig(file(t, "proxmox: {address: 10.0.0.2, network: 10.0.0.0/16, gateway: 10.0.0.1, dhcp: true}"))
+	require.NoError(t, err)
+	require.NoError(t, config.Check())
+	complete := config.Proxmox.Complete()
+	require.Equal(t, uint16(8006), complete.Port)
+	require.Equal(t, []string{"pve"}, complete.Hosts)
+	require.Equal(t, []string{"local", "local-lvm"}, []string{complete.Storages[0].Name, complete.Storages[1].Name})
+	require.True(t, complete.DHCP)
+}
+
+func TestAProxmoxClusterSaysAllThatIsWrong(t *testing.T) {
+	config := DefaultConfig()
+	config.Proxmox = &Proxmox{
+		Network: netip.MustParsePrefix("10.0.0.0/16"), Gateway: netip.MustParseAddr("10.1.0.1"), Hosts: []string{"pve", "pve"},
+		Storages: []ProxmoxStorage{{Name: "local", Content: []string{"pictures"}}, {Name: "local"}},
+	}
+	require.EqualError(t, config.Check(), `proxmox.address: is missing
+proxmox.gateway: 10.1.0.1 is not in 10.0.0.0/16
+proxmox.hosts[1]: "pve" is no name of its own
+proxmox.storages[0].content: "pictures" is none of ["backup" "images" "import" "iso" "rootdir" "snippets" "vztmpl"]
+proxmox.storages[1].name: "local" is no name of its own`)
 }

@@ -20,6 +20,7 @@ var possible = map[Kind][]Action{
 	Pod:     {Delay, Fail, Hold},
 	Disk:    {Absent},
 	PKI:     {Other},
+	Host:    {Delay, Crash, Absent},
 }
 
 // FieldError is what is wrong with one field of a rule.
@@ -37,7 +38,7 @@ func (r Rule) Check() error {
 	}
 	actions, known := possible[r.On]
 	if !known {
-		fault("on", "no kind %q; there are cloud, talos, kube, machine, stage, service, member, node, pod, disk and pki", r.On)
+		fault("on", "no kind %q; there are cloud, talos, kube, machine, stage, service, member, node, pod, disk, pki and host", r.On)
 	} else if !slices.Contains(actions, r.Do) {
 		fault("do", "%q is not possible on %q; possible is one of %q", r.Do, r.On, actions)
 	}
@@ -59,6 +60,9 @@ func (r Rule) Check() error {
 	}
 	if r.Code != "" && r.Do != Fail && (r.Do != Crash || r.Code != StaysOff) {
 		fault("code", "is for do %q only, but for %q of do %q", Fail, StaysOff, Crash)
+	}
+	if r.Code == StaysOff && r.On == Host {
+		fault("code", "a host that stays off is do %q", Absent)
 	}
 	if r.Message != "" && r.Do != Fail {
 		fault("message", "is for do %q only", Fail)

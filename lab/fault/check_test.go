@@ -15,12 +15,14 @@ func TestCheck(t *testing.T) {
 	}{
 		"fine":               {Rule{On: Cloud, Do: Fail, Code: "503", Times: 2, Skip: 1}, ""},
 		"a delay":            {Rule{On: Kube, Do: Delay, Delay: Duration(time.Second)}, ""},
-		"nothing said":       {Rule{}, `on: no kind ""; there are cloud, talos, kube, machine, stage, service, member, node, pod, disk and pki`},
+		"nothing said":       {Rule{}, `on: no kind ""; there are cloud, talos, kube, machine, stage, service, member, node, pod, disk, pki and host`},
 		"impossible there":   {Rule{On: Disk, Do: Crash}, `do: "crash" is not possible on "disk"; possible is one of ["absent"]`},
 		"patterns":           {Rule{On: Talos, Do: Drop, Name: "[", Subject: "a["}, "name: \"[\" is no pattern\nsubject: \"a[\" is no pattern"},
 		"counts":             {Rule{On: Talos, Do: Drop, Times: -1, Skip: -2}, "times: is -1, cannot be negative\nskip: is -2, cannot be negative"},
 		"delay without time": {Rule{On: Pod, Do: Delay}, `delay: is needed for do "delay", and for nothing else`},
 		"time without delay": {Rule{On: Pod, Do: Hold, Delay: 1}, `delay: is needed for do "delay", and for nothing else`},
+		"a host":             {Rule{On: Host, Do: Absent, Subject: "pve2"}, ""},
+		"a host stays off":   {Rule{On: Host, Do: Crash, Code: StaysOff}, `code: a host that stays off is do "absent"`},
 		"code without fail":  {Rule{On: Pod, Do: Hold, Code: "1", Message: "x"}, "code: is for do \"fail\" only, but for \"off\" of do \"crash\"\nmessage: is for do \"fail\" only"},
 	} {
 		t.Run(name, func(t *testing.T) {

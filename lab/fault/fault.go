@@ -19,6 +19,7 @@ const (
 	Pod     Kind = "pod"     // name "kube-system/cilium-x7", subject the Kubernetes node, met before it is Ready
 	Disk    Kind = "disk"    // name "/dev/sda", subject the node, met at each boot
 	PKI     Kind = "pki"     // name "boot", subject the node, met at its first boot
+	Host    Kind = "host"    // name "power", subject the Proxmox host, met while it is up and rules change
 )
 
 // Action is what happens at a point.

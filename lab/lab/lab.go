@@ -94,8 +94,8 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 		cloud: cloud, kubernetes: kubernetes, nodes: nodes, hostport: parts.KubernetesAddress,
 		servers: newServers(parts.Network, parts.Log), lans: newLANs(parts.Config.DHCP, parts.Timeline),
 	}
-	if asked := parts.Config.Proxmox; asked != nil {
-		if l.home, err = newHome(parts, *asked, nodes, images, l.lans); err != nil {
+	if parts.Config.Proxmox != nil {
+		if l.home, err = newHome(parts, nodes, images, l.lans, l.servers); err != nil {
 			return nil, errors.Join(err, l.Close(ctx))
 		}
 	}
@@ -120,7 +120,7 @@ func (l *Lab) openHome() error {
 	if l.home == nil {
 		return nil
 	}
-	return l.servers.serveTLS(l.home.at, l.home, l.home.Certificate())
+	return l.home.open()
 }
 
 // newNodes makes what boots in the boxes of the cloud.

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"log/slog"
 	"net/netip"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
@@ -13,17 +14,22 @@ import (
 // home is the Proxmox cluster of a lab that has one.
 type home struct {
 	*proxmox.Cluster
-	at netip.AddrPort
+	at      netip.AddrPort
+	network network.Network
+	servers *servers
+	log     *slog.Logger
 	// token may do everything there.
 	token string
 }
 
 // newHome makes the cluster that was asked for.
-func newHome(parts daemon.Parts, asked daemon.Proxmox, nodes *node.Maker, images *imageFactory, networks *lans) (*home, error) {
-	asked = asked.Complete()
+func newHome(parts daemon.Parts, nodes *node.Maker, images *imageFactory, networks *lans, servers *servers) (*home, error) {
+	asked := parts.Config.Proxmox.Complete()
+	made := &home{at: netip.AddrPortFrom(asked.Address, asked.Port), network: parts.Network, servers: servers, log: parts.Log}
 	options := proxmox.Options{
 		Machines: nodes, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline, Seed: parts.Config.Seed,
 		Hosts: asked.Hosts, Address: asked.Address, Factory: "http://" + network.Factory.String(), Schematic: images.Schematic,
+		Door: made.door,
 	}
 	for _, one := range asked.Storages {
 		options.Storages = append(options.Storages, proxmox.Storage{Name: one.Name, Content: one.Content})
@@ -39,7 +45,24 @@ func newHome(parts daemon.Parts, asked daemon.Proxmox, nodes *node.Maker, images
 	if err != nil {
 		return nil, err
 	}
-	return &home{cluster, netip.AddrPortFrom(asked.Address, asked.Port), cluster.AddToken("sluice@pve", "lab")}, nil
+	made.Cluster, made.token = cluster, cluster.AddToken("sluice@pve", "lab")
+	return made, nil
+}
+
+// open serves the API.
+func (h *home) open() error { return h.servers.serveTLS(h.at, h, h.Certificate()) }
+
+// door opens and shuts the API's address: where no host is up, nobody answers.
+func (h *home) door(open bool) {
+	var err error
+	if open {
+		err = h.open()
+	} else {
+		err = h.network.Remove(h.at.Addr())
+	}
+	if err != nil {
+		h.log.Error("the door of the Proxmox API", "open", open, "error", err)
+	}
 }
 
 // endpoint is what clients of the API are told.

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
@@ -17,6 +19,8 @@ import (
 type servers struct {
 	network network.Network
 	log     *slog.Logger
+
+	mu      sync.Mutex
 	running []*http.Server
 }
 
@@ -46,9 +50,12 @@ func (s *servers) serveAt(at netip.AddrPort, handler http.Handler, secure *tls.C
 		listener = tls.NewListener(listener, secure)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	s.mu.Lock()
 	s.running = append(s.running, server)
+	s.mu.Unlock()
 	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		// A listener is closed when its address goes down.
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			s.log.Error("a server ended", "at", at, "why", err)
 		}
 	}()
@@ -57,6 +64,8 @@ func (s *servers) serveAt(at netip.AddrPort, handler http.Handler, secure *tls.C
 
 // close lets requests end while the context lasts.
 func (s *servers) close(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var faults []error
 	for _, server := range s.running {
 		if err := server.Shutdown(ctx); err != nil {

@@ -39,6 +39,9 @@ type Options struct {
 	Factory string
 	// Schematic is what the factory knows of an image's customization.
 	Schematic func(id string) (schematic.Schematic, error)
+	// Door opens the API's address while any host is up, and shuts it when none is;
+	// nil leaves it as it is. It is called with the cluster locked.
+	Door func(open bool)
 	// DHCP is the server of the network that the machines are in; nil is none.
 	DHCP machine.DHCP
 }
@@ -72,6 +75,9 @@ var _ http.Handler = (*Cluster)(nil)
 
 // New is a cluster without virtual machines.
 func New(options Options) (*Cluster, error) {
+	if options.Door == nil {
+		options.Door = func(bool) {}
+	}
 	certificate, err := newCertificate(options.Hosts, options.Address)
 	if err != nil {
 		return nil, err
@@ -97,6 +103,9 @@ func New(options Options) (*Cluster, error) {
 		c.storages = append(c.storages, newStorage(one))
 	}
 	c.mux = c.routes()
+	for _, one := range c.hosts {
+		c.work.Go(func() { c.watch(one) })
+	}
 	return c, nil
 }
 

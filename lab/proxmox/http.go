@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -67,6 +68,9 @@ func (a *answer) Header() http.Header         { return http.Header{} }
 func (a *answer) Write(b []byte) (int, error) { return len(b), nil }
 func (a *answer) WriteHeader(int)             {}
 
+// stops are the changes that hosts make also when they are the smaller half.
+var stops = regexp.MustCompile(`/status/(stop|shutdown)$`)
+
 // handle is a handler as the standard library takes it: who calls is known
 // before anything is done.
 func (c *Cluster) handle(its handler) http.HandlerFunc {
@@ -81,6 +85,9 @@ func (c *Cluster) handle(its handler) http.HandlerFunc {
 		who, err := c.authenticate(r)
 		if err == nil {
 			err = c.reachable(r.PathValue("node"))
+		}
+		if err == nil && r.Method != http.MethodGet && !c.quorate() && !stops.MatchString(r.URL.Path) {
+			err = failure("cluster not ready - no quorum?")
 		}
 		if err != nil {
 			a.err = err

@@ -42,11 +42,10 @@ func (c *Cluster) clusterStatus(r *call) (any, error) {
 		return nil, err
 	}
 	var views []map[string]any
-	up := 0
 	for i, one := range c.hosts {
 		online := 0
 		if one.up {
-			online, up = 1, up+1
+			online = 1
 		}
 		views = append(views, map[string]any{
 			"type": "node", "id": "node/" + one.name, "name": one.name, "nodeid": i + 1, "online": online, "local": 0, "level": "", "ip": c.Address.String(),
@@ -54,7 +53,7 @@ func (c *Cluster) clusterStatus(r *call) (any, error) {
 	}
 	if len(c.hosts) > 1 {
 		quorate := 0
-		if 2*up > len(c.hosts) {
+		if c.quorate() {
 			quorate = 1
 		}
 		views = append([]map[string]any{{

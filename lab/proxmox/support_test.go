@@ -118,6 +118,7 @@ type bench struct {
 
 func newBench(t *testing.T, change ...func(*Options)) *bench {
 	t.Helper()
+	t.Parallel()
 	steps, err := pace.New(pace.Fast, 1)
 	require.NoError(t, err)
 	facts := timeline.New(time.Now, nil)

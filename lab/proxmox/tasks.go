@@ -62,6 +62,9 @@ func (c *Cluster) perform(its *task, does job) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if failed == nil {
+		failed = c.reachable(its.host)
+	}
 	if failed == nil && does.done != nil {
 		failed = does.done(its)
 	}

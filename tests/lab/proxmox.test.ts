@@ -93,3 +93,21 @@ describe("a plain program with the Proxmox provider alone", () => {
     expect(users.map(({ userid }: { userid: string }) => userid)).toEqual(["root@pam", "sluice@pve"]);
   });
 });
+
+describe("a Proxmox host that is down", () => {
+  const knock = ["--insecure", "--silent", "--max-time", "2", "https://10.0.0.2:8006/api2/json/version"];
+
+  test("answers nobody until it is back", async () => {
+    const alone = "proxmox: { address: 10.0.0.2, network: 10.0.0.0/16, gateway: 10.0.0.1 }";
+    await Lab.during({ config: alone }, async (lab) => {
+      const proxmox = new Proxmox(lab);
+      await proxmox.call("GET", "/version");
+      const id = await lab.fault({ on: "host", subject: "pve", do: "absent" });
+      await lab.until({ subject: "pve", what: "host", value: "down" });
+      expect(await lab.exec("curl", knock)).toMatchObject({ code: 28 });
+      await lab.endFault(id);
+      await lab.until({ subject: "pve", what: "host", value: "up" });
+      await proxmox.call("GET", "/version");
+    });
+  });
+});
