@@ -24,7 +24,7 @@ type configFlags struct {
 
 func (f *configFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "a file that describes the lab, YAML or JSON: profile, seed, versions, snapshots, sampleRepository, scenario, tools")
+	flags.StringVar(&f.config, "config", "", "a file that describes the lab, YAML or JSON: profile, seed, versions, snapshots, proxmox, machines, dhcp, sampleRepository, scenario, tools")
 	flags.StringVar(&f.profile, "profile", "", "how long everything takes: fast (for tests) or real (as in the field)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the same seed gives the same run")
 	flags.StringVar(&f.scenario, "scenario", "", "a file that lists what shall go wrong, and when")

@@ -168,7 +168,7 @@ func (c *Cluster) deletePool(r *call) (any, error) {
 	if err := r.all(c, "/pool/"+name, "Pool.Allocate"); err != nil {
 		return nil, err
 	}
-	for _, one := range c.vms {
+	for _, one := range c.sortedVMs() {
 		if one.pool == name {
 			return nil, failure("delete pool failed: pool '%s' is not empty (contains VM %d)", name, one.id)
 		}
