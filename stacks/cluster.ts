@@ -4,6 +4,7 @@ import { Bootstrap } from "../components/talos/bootstrap.ts";
 import { clientCredentials } from "../components/talos/clientCredentials.ts";
 import { Kubeconfig } from "../components/talos/kubeconfig.ts";
 import { NodeConfigurations } from "../components/talos/nodeConfigurations.ts";
+import { deployEndpoint } from "./endpoint.ts";
 import { ClusterGates } from "./gates.ts";
 import { deployMachineConfigs } from "./machineConfigs.ts";
 import { deployMachines } from "./machines.ts";
@@ -56,14 +57,15 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const quorum = talos.etcd([bootstrap], ground);
   const healthy = talos.services([quorum], ground);
 
+  const access = new Kubeconfig(name, { controlPlane: first.reach, clientConfiguration }, { dependsOn: [healthy] });
+  const shown = deployEndpoint({
+    ...{ config, first, access, credentials, clusterIdentifier, gates, ground },
+    ...{ after: healthy, deletedWith: bootstrap },
+  });
   const server = pulumi.interpolate`https://${platform.endpoint}:6443`;
-  const { kubeconfig } = new Kubeconfig(
-    name,
-    { controlPlane: first.reach, clientConfiguration, server },
-    { dependsOn: [healthy] },
-  );
+  const kubeconfig = access.at(server, [shown]);
   const kubernetes = gates.onKubernetes(kubeconfig);
-  const serving = kubernetes.api([healthy], [server, ...ground]);
+  const serving = kubernetes.api([shown], [server, ...ground]);
   const joined = kubernetes.joined([serving], ground);
 
   deployPlatform({

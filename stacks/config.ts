@@ -31,6 +31,7 @@ import { controlPlaneCount, schedulable } from "./rules/roles.ts";
 import { sealingKey } from "./rules/sealingKey.ts";
 import { announcedServices, serviceAddresses } from "./rules/services.ts";
 import { supportedVersions } from "./rules/versions.ts";
+import { virtualAddress } from "./rules/virtualAddress.ts";
 import { volumes } from "./rules/volumes.ts";
 import type { ClusterConfig } from "./schema.ts";
 import { readShape } from "./shape.ts";
@@ -47,6 +48,7 @@ const rules = [
   sharedAddresses,
   staticAddressing,
   vlanTrunk,
+  virtualAddress,
   nameservers,
   nodeIdentity,
   nodeReach,

@@ -19,6 +19,7 @@ const gateKinds = {
   Stages: { part: "stages", timeout: "stages", flaps: false },
   Etcd: { part: "etcd", timeout: "etcd", flaps: true },
   TalosServices: { part: "talos-services", timeout: "services", flaps: true },
+  VirtualAddress: { part: "virtual-address", timeout: "vip", flaps: true },
   KubernetesApi: { part: "kubernetes-api", timeout: "api", flaps: true },
   NodesJoined: { part: "nodes-joined", timeout: "joined", flaps: false },
   CiliumReady: { part: "cilium-ready", timeout: "cilium", flaps: true },
@@ -63,25 +64,39 @@ export class ClusterGates {
     return { preflight, stages: talos("Stages"), etcd: talos("Etcd"), services: talos("TalosServices") };
   }
 
+  /** The one that asks whoever has the address that the control planes share, and each of them whether it has it. */
+  onVirtualAddress(address: string, talos: pulumi.Output<TalosCredentials>, kubeconfig: pulumi.Output<string>): Make {
+    const credentials = pulumi
+      .all([talos, kubeconfig])
+      .apply(([first, second]) => ({ talos: first, kubeconfig: second }));
+    const nodes = this.talosNodes().apply((all) => all.filter(({ role }) => role === "controlplane"));
+    const inputs = { address, port: 6443, by: this.config.network.vipBy, nodes };
+    return (after, triggers = []) => this.make("VirtualAddress", { inputs, credentials, after, triggers });
+  }
+
   /** Those that ask Kubernetes. */
   onKubernetes(kubeconfig: pulumi.Output<string>) {
     const credentials = pulumi.output({ kubeconfig });
     const names = this.machines.map(({ name }) => name);
-    const api: Make = (after, triggers = []) =>
-      this.make("KubernetesApi", { inputs: { answers: 3 }, credentials, after, triggers });
+    const apiAt =
+      (part: string): Make =>
+      (after, triggers = []) =>
+        this.make("KubernetesApi", { inputs: { answers: 3 }, credentials, after, triggers }, part);
+    const [firstApi, api] = [apiAt("first-kubernetes-api"), apiAt("kubernetes-api")];
     const joined: Make = (after, triggers = []) =>
       this.make("NodesJoined", { inputs: { nodes: this.expectedNodes() }, credentials, after, triggers });
     const platform: MakeGate = (gate, after, triggers) =>
       this.make(gate, { inputs: platformInputs(this.config, names)[gate](), credentials, after, triggers });
-    return { api, joined, platform };
+    return { firstApi, api, joined, platform };
   }
 
   private make<Name extends GateName>(
     gate: Name,
     args: Pick<GateArgs<Name>, "inputs" | "credentials" | "triggers"> & { readonly after: readonly pulumi.Resource[] },
+    part: string = gateKinds[gate].part,
   ): pulumi.Resource {
     const { inputs, credentials, triggers, after } = args;
-    const { part, timeout, flaps } = gateKinds[gate];
+    const { timeout, flaps } = gateKinds[gate];
     const settings = { deadline: this.config.timeouts[timeout], stable: flaps ? this.config.stableSeconds : 0 };
     const made = new Gate(
       gate,
@@ -89,7 +104,7 @@ export class ClusterGates {
       { inputs, credentials, settings, triggers },
       { dependsOn: [...after] },
     );
-    this.reports[gate] = { evidence: made.evidence, waited: made.waited };
+    if (part === gateKinds[gate].part) this.reports[gate] = { evidence: made.evidence, waited: made.waited };
     return made;
   }
 

@@ -6,7 +6,7 @@ import { hetzner } from "./schema/hetzner.ts";
 import { image, machine, patch } from "./schema/machine.ts";
 import { network } from "./schema/network.ts";
 import { install, node } from "./schema/node.ts";
-import { charts, cilium, csi, flux, sealedSecrets, services } from "./schema/platform.ts";
+import { charts, cilium, csi, flux, kubeVip, sealedSecrets, services } from "./schema/platform.ts";
 import { proxmox } from "./schema/proxmox.ts";
 import { dnsLabel, version } from "./schema/scalars.ts";
 import { apply, timeouts } from "./schema/waiting.ts";
@@ -40,6 +40,7 @@ export const clusterConfigSchema = z.strictObject({
   secretPatches: z.array(patch).default([]),
   hetzner: hetzner.optional(),
   proxmox: proxmox.optional(),
+  kubeVip: kubeVip.prefault({}),
   cilium: cilium.prefault({}),
   services: services.prefault({}),
   csi: csi.prefault({}),

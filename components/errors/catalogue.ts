@@ -189,6 +189,19 @@ export const catalogue = {
     cause: "The condition that the kubelet reports is in the message.",
     remedy: "With NetworkPluginNotReady look at the Cilium pod of that node, else at the kubelet's log.",
   },
+  "SLU-K106": {
+    title: "The virtual address does not answer as this cluster",
+    cause:
+      "No control plane has brought it up, or the way to it from here is barred; which one has it is in the message.",
+    remedy:
+      "Where none has it: is the address in the network of the interface that it is to be on? With Talos see `talosctl get operatorspecs` and etcd, with kube-vip the log of its pods. Where one has it: it must be reached from here by ARP or a route.",
+  },
+  "SLU-K107": {
+    title: "Somebody else answers at the virtual address",
+    cause: "Another machine has the address already, or another cluster has the same one for its own.",
+    remedy:
+      "Find the machine (`ip neighbour` or the router tells its MAC) and take the address from it, or set network.vip to one that is free.",
+  },
   "SLU-K111": {
     title: "Cilium is not ready on every node",
     cause: "A pod is missing or not Ready; its reason and last events are in the message.",

@@ -6,6 +6,7 @@ const gates = {
   Stages: async () => (await import("./stages.ts")).stages,
   Etcd: async () => (await import("./etcd.ts")).etcd,
   TalosServices: async () => (await import("./talosServices.ts")).talosServices,
+  VirtualAddress: async () => (await import("./virtualAddress.ts")).virtualAddress,
   KubernetesApi: async () => (await import("./kubernetesApi.ts")).kubernetesApi,
   NodesJoined: async () => (await import("./nodesJoined.ts")).nodesJoined,
   CiliumReady: async () => (await import("./ciliumReady.ts")).ciliumReady,

@@ -6,18 +6,15 @@ export interface KubeconfigArgs {
   /** Where a control plane is reached from here; Talos on it makes the client's certificate. */
   readonly controlPlane: pulumi.Input<string>;
   readonly clientConfiguration: pulumi.Input<talos.types.input.cluster.KubeconfigClientConfiguration>;
-  /** What the kubeconfig names as the Kubernetes API: `https://host:6443`, as clients reach it. */
-  readonly server: pulumi.Input<string>;
 }
 
 /** What kubectl needs. Made anew by an update when the certificate has less than a month left. */
 export class Kubeconfig extends pulumi.ComponentResource {
-  /** Secret. */
-  readonly kubeconfig: pulumi.Output<string>;
+  private readonly raw: pulumi.Output<string>;
 
   constructor(name: string, args: KubeconfigArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:talos:Kubeconfig", name, {}, opts);
-    const { controlPlane, clientConfiguration, server } = args;
+    const { controlPlane, clientConfiguration } = args;
 
     const made = new talos.cluster.Kubeconfig(
       name,
@@ -29,10 +26,14 @@ export class Kubeconfig extends pulumi.ComponentResource {
       },
     );
 
-    this.kubeconfig = pulumi.secret(
-      pulumi.all([made.kubeconfigRaw, server]).apply(([raw, url]) => withServer(raw, url)),
-    );
-    this.registerOutputs({ kubeconfig: this.kubeconfig });
+    this.raw = pulumi.secret(made.kubeconfigRaw);
+    this.registerOutputs({});
+  }
+
+  /** With that server as the Kubernetes API: `https://host:6443`. Secret, and not known before all that it is to be behind is made. */
+  at(server: pulumi.Input<string>, behind: readonly pulumi.Resource[] = []): pulumi.Output<string> {
+    const made = behind.map(({ urn }) => urn);
+    return pulumi.secret(pulumi.all([this.raw, server, made]).apply(([raw, url]) => withServer(raw, url)));
   }
 }
 

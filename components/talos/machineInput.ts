@@ -56,6 +56,7 @@ export interface MachineConfigInput {
     readonly nodeCidr: string;
     readonly gateway?: string | undefined;
     readonly vip?: string | undefined;
+    readonly vipBy: "talos" | "kube-vip";
     readonly podCidr: string;
     readonly serviceCidr: string;
     readonly dnsDomain: string;

@@ -31,6 +31,7 @@ const needed: Readonly<Record<GateName, (about: About) => readonly IsFact[]>> = 
   ],
   Etcd: () => [fact("etcd", "voter")],
   TalosServices: () => [fact("service", "healthy")],
+  VirtualAddress: () => [any(({ what }) => what === "address", pod(pods.apiServer, "ready"))],
   KubernetesApi: ({ isEndpoint }) => [
     any(
       (one) => pod(pods.apiServer, "ready")(one) && isEndpoint(one.subject),

@@ -15,6 +15,7 @@ const phrases: Readonly<Record<GateName, (saw: Evidence) => string>> = {
       "service",
     )} healthy on ${many(nodes, "node")}`;
   },
+  VirtualAddress: ({ address, controlPlanes }) => `${text(address)} is up, shared by ${list(controlPlanes).join(", ")}`,
   KubernetesApi: ({ server }) => `ready at ${text(server)}`,
   NodesJoined: ({ machines }) => `${many(keys(machines), "node")}, each the machine meant`,
   CiliumReady: ({ nodes, images }) => `Cilium ${versions(images)} on ${many(list(nodes), "node")}`,

@@ -66,9 +66,12 @@ async function expectedOf(environment: string): Promise<Expected> {
 }
 
 /** The gates that the chain of an environment has. One whose platform has no machines yet has none. */
-export function gatesOf(config: Pick<ClusterConfig, "platform" | "csi" | "sealedSecrets" | "flux">): GateName[] {
-  if (config.platform !== "hetzner") return [];
+export function gatesOf(
+  config: Pick<ClusterConfig, "platform" | "network" | "csi" | "sealedSecrets" | "flux">,
+): GateName[] {
+  if (config.platform === "proxmox") return [];
   const absent = new Set<GateName>([
+    ...(config.network.vip !== undefined ? [] : (["VirtualAddress"] as const)),
     ...(hasCsi(config) ? [] : (["CsiReady"] as const)),
     ...(config.sealedSecrets.enabled ? [] : (["SealedSecretsReady"] as const)),
     ...(hasFlux(config) ? [] : (["GitOpsReady"] as const)),

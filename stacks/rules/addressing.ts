@@ -35,7 +35,7 @@ export const nicMacs = rule(["platform", "network", "nodes"], function* ({ platf
     const reasons = [
       network.addressing === "meta" && "network.addressing 'meta'",
       network.vlan?.mode === "trunk" && "network.vlan.mode 'trunk'",
-      network.vip !== undefined && role === "controlplane" && "network.vip",
+      network.vip !== undefined && network.vipBy === "talos" && role === "controlplane" && "network.vip",
     ].filter((reason) => reason !== false);
     if (mac === undefined && reasons.length > 0) {
       yield {

@@ -9,6 +9,8 @@ export const network = z.strictObject({
   gateway: ipv4.optional(),
   /** A virtual address that the control planes share. It does not exist before bootstrap. */
   vip: ipv4.optional(),
+  /** Who brings it up: Talos itself, or kube-vip. */
+  vipBy: z.enum(["talos", "kube-vip"]).default("talos"),
   podCidr: cidr.default("10.244.0.0/16"),
   serviceCidr: cidr.default("10.96.0.0/12"),
   /** The cluster's DNS domain. */

@@ -10,6 +10,20 @@ export const cilium = z.strictObject({
   values: z.record(z.string(), z.unknown()).default({}),
 });
 
+/** What brings up the VIP where `network.vipBy` says so. */
+export const kubeVip = z.strictObject({
+  /** Version of kube-vip. */
+  version: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+$/, "must be a full version such as 1.0.3")
+    .default("1.0.3"),
+  /** The interface that the VIP is to be on. Default: the one of the default route. */
+  interface: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,15}$/, "must be the name of a network interface such as eth0")
+    .optional(),
+});
+
 /** Volumes. */
 export const csi = z.strictObject({
   /** Default: where there is a driver for the platform, which are Hetzner and Proxmox. */

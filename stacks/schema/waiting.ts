@@ -10,6 +10,7 @@ export const timeouts = z.strictObject({
   stages: seconds.default(300),
   etcd: seconds.default(300),
   services: seconds.default(300),
+  vip: seconds.default(180),
   api: seconds.default(300),
   joined: seconds.default(300),
   cilium: seconds.default(300),

@@ -41,7 +41,7 @@ function chainOf(config: ClusterConfig): Link[] {
     { stages: ["sluice:talos:NodeConfigurations"], gate: gate("Stages") },
     { stages: [bootstrap], gate: gate("Etcd") },
     { stages: [], gate: gate("TalosServices") },
-    { stages: ["sluice:talos:Kubeconfig"], gate: gate("KubernetesApi") },
+    ...apiLinks(config),
     { stages: [], gate: gate("NodesJoined") },
     { stages: platform("Cilium"), gate: gate("CiliumReady"), inCluster: true },
     {
@@ -61,8 +61,23 @@ function chainOf(config: ClusterConfig): Link[] {
   ];
 }
 
+/** From the first control plane's own address to the one that is handed out. */
+function apiLinks({ clusterName, network }: ClusterConfig): Link[] {
+  const kubeconfig = ["sluice:talos:Kubeconfig"];
+  const api = (name: string) => `${gate("KubernetesApi")} ${clusterName}-${name}`;
+  const shown = { stages: [], gate: api("kubernetes-api") };
+  if (network.vip === undefined) return [{ ...shown, stages: kubeconfig }];
+  if (network.vipBy === "talos") return [{ stages: kubeconfig, gate: gate("VirtualAddress") }, shown];
+  return [
+    { stages: kubeconfig, gate: api("first-kubernetes-api") },
+    { stages: ["sluice:platform:KubeVip"], gate: gate("VirtualAddress"), inCluster: true },
+    shown,
+  ];
+}
+
 const flux = { url: "https://git.example.org/home.git" };
 const off = { enabled: false };
+const [vip, mac] = ["10.0.0.20", "02:00:00:00:00:0b"];
 const node = (name: string, role: string, address: string) => ({ name, role, address });
 const six = [1, 2, 3].flatMap((n) => [
   node(`cp-${n}`, "controlplane", `10.0.1.1${n}`),
@@ -84,6 +99,8 @@ const configurations: readonly (readonly [string, Readonly<Record<string, unknow
   ["a load balancer that serves the world", { flux, "hetzner.loadBalancer": { address: "10.0.1.5", public: true } }],
   ["machines that are already there", { flux }, "existing"],
   ["addresses for Services", { services: { announce: "cilium", addresses: ["10.0.0.128/28"] } }, "existing"],
+  ["a VIP that Talos brings up", { flux, "nodes[0].mac": mac, "network.vip": vip }, "existing"],
+  ["a VIP that kube-vip brings up", { flux, "network.vip": vip, "network.vipBy": "kube-vip" }, "existing"],
   ["machines that are reached by other addresses", { "nodes[0].reach": "cp.example.org" }, "existing"],
 ];
 
@@ -133,7 +150,7 @@ describe("the chain, with", () => {
       const clusterIs = `${bootstrap} ${config.clusterName}`;
       expect(graphFaults(update, chainOf(config), { ground, clusterIs })).toEqual([]);
       // Nothing can be done in the cluster by it before the cluster has proven itself.
-      const provider = update.resources.find(({ type }) => type === kubernetes);
+      const provider = update.resources.find(({ name }) => name === `${config.clusterName}-kubernetes`);
       expect(provider?.dependencies).toContain(`${gate("NodesJoined")} ${config.clusterName}-nodes-joined`);
     });
 

@@ -20,7 +20,7 @@ export interface Link {
   readonly stages: readonly string[];
   /** Types of what begins with it too, and is proven by whatever gate comes behind its first user. */
   readonly supplies?: readonly string[];
-  /** Type of the gate behind it, which opens when all of it is proven. */
+  /** Type of the gate behind it, or `type name` where there are several: it opens when all of it is proven. */
   readonly gate: string;
   /** Whether its resources live in the cluster: then they go with it. */
   readonly inCluster?: boolean;
@@ -57,13 +57,13 @@ export function graphFaults(
   };
   const parts = (types: readonly string[]) => resources.filter((resource) => types.includes(top(resource).type));
   const only = (type: string) => {
-    const found = resources.filter((resource) => resource.type === type);
+    const found = resources.filter((resource) => resource.type === type || titleOf(resource) === type);
     return found.length === 1 ? found[0] : undefined;
   };
 
   const known = [...ground, ...chain.flatMap(({ stages, supplies = [], gate }) => [...stages, ...supplies, gate])];
   const faults = resources
-    .filter((resource) => !known.includes(top(resource).type))
+    .filter((resource) => !known.includes(top(resource).type) && !known.includes(titleOf(top(resource))))
     .map((resource) => `${titleOf(resource)} is of no stage`);
   const unknown = resources.flatMap((resource) =>
     resource.dependencies

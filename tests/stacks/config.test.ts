@@ -114,6 +114,7 @@ describe("a good configuration", () => {
     const config = parseClusterConfig({ ...rawConfig("existing"), network, nodes });
     expect(config.network).toEqual({
       ...network,
+      vipBy: "talos",
       dnsDomain: "cluster.local",
       nameservers: [],
       disableSearchDomain: true,

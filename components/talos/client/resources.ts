@@ -7,6 +7,7 @@ export const resources = {
   services: { namespace: "runtime", type: "Services.v1alpha1.talos.dev" },
   disks: { namespace: "runtime", type: "Disks.block.talos.dev" },
   links: { namespace: "network", type: "LinkStatuses.net.talos.dev" },
+  addresses: { namespace: "network", type: "AddressStatuses.net.talos.dev" },
   systemInformation: { namespace: "hardware", type: "SystemInformations.hardware.talos.dev" },
   machineConfig: { namespace: "config", type: "MachineConfigs.config.talos.dev" },
 } as const satisfies Readonly<Record<string, ResourceType>>;

@@ -8,7 +8,7 @@ export function interfacesPatches(input: MachineConfigInput, node: MachineNode):
   if (isAtLeast(talosVersion, 12) || platform === "hetzner") {
     return [];
   }
-  const vip = node.role === "controlplane" ? network.vip : undefined;
+  const vip = node.role === "controlplane" && network.vipBy === "talos" ? network.vip : undefined;
   const tag = network.vlan?.mode === "trunk" ? network.vlan.tag : undefined;
   if (!isNicKnown(input, node) && network.addressing === "dhcp" && vip === undefined && tag === undefined) {
     return [];

@@ -5,7 +5,7 @@ import { addressLink, requireMac } from "./nic.ts";
 /** The address that the control planes share, held by one of them once etcd runs. Before Talos 1.12 it stands with the interface. */
 export function vipPatches(input: MachineConfigInput, node: MachineNode): readonly ConfigPatch[] {
   const { platform, network, talosVersion } = input;
-  if (network.vip === undefined || node.role !== "controlplane") {
+  if (network.vip === undefined || network.vipBy !== "talos" || node.role !== "controlplane") {
     return [];
   }
   if (platform === "hetzner") {

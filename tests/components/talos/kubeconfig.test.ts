@@ -21,7 +21,13 @@ const mocks = {
   state: ({ type, inputs }: pulumi.runtime.MockResourceArgs) =>
     type === kubeconfigType ? { ...inputs, kubeconfigRaw: stringify(raw) } : inputs,
 };
-const make = () => new Kubeconfig("home", { controlPlane: pulumi.output("198.51.100.1"), clientConfiguration, server });
+const make = () => new Kubeconfig("home", { controlPlane: pulumi.output("198.51.100.1"), clientConfiguration });
+
+class Proof extends pulumi.CustomResource {
+  constructor() {
+    super("test:gates:Gate", "gate", {});
+  }
+}
 
 describe("the kubeconfig", () => {
   test("S4.4 leads to the endpoint that is handed out; all else is as Talos made it", () => {
@@ -47,15 +53,32 @@ describe("the kubeconfig", () => {
 
   test("is a secret", async () => {
     const { result, outputs } = await record(make, mocks);
-    const { secret, value = "" } = await unwrap(result.kubeconfig);
+    const { secret, value = "" } = await unwrap(result.at(server));
     expect(secret).toBe(true);
     expect(parse(value).clusters[0].cluster.server).toBe(server);
-    expect(outputs).toEqual({ "sluice:talos:Kubeconfig home": { kubeconfig: { secret: value } } });
+    expect(outputs).toEqual({ "sluice:talos:Kubeconfig home": {} });
+  });
+
+  test("S4.4 is not known before what it is to be behind is made", async () => {
+    let made = false;
+    const slow: typeof mocks = {
+      ...mocks,
+      state: (resource) => {
+        made ||= resource.type === "test:gates:Gate";
+        return mocks.state(resource);
+      },
+    };
+    const program = () =>
+      make()
+        .at(server, [new Proof()])
+        .apply(() => made);
+    const { result } = await record(program, slow);
+    expect((await unwrap(result)).value).toBe(true);
   });
 
   test("is not known in the first preview, and nobody is asked", async () => {
     const { result } = await record(make, { ...mocks, preview: true, state: ({ inputs }) => inputs });
-    expect(await unwrap(result.kubeconfig)).toMatchObject({ known: false });
+    expect(await unwrap(result.at(server))).toMatchObject({ known: false });
   });
 });
 

@@ -11,6 +11,7 @@ const seen: Readonly<Record<string, readonly [object, string]>> = {
   Stages: [{ nodes }, "2 nodes with their configs"],
   Etcd: [{ members: ["cp-1"], alarms: 0 }, "1 voting member, no alarm"],
   TalosServices: [{ services: { "cp-1": "etcd kubelet", "w-1": "kubelet" } }, "3 services healthy on 2 nodes"],
+  VirtualAddress: [{ address: "10.0.0.20", controlPlanes: ["cp-1", "cp-2"] }, "10.0.0.20 is up, shared by cp-1, cp-2"],
   KubernetesApi: [{ server: "https://192.0.2.1:6443" }, "ready at https://192.0.2.1:6443"],
   NodesJoined: [{ machines }, "2 nodes, each the machine meant"],
   CiliumReady: [{ nodes, images: { agent: "quay.io/cilium/cilium:v1.18.8@sha256:00" } }, "Cilium v1.18.8 on 2 nodes"],

@@ -60,9 +60,11 @@ describe("the gates of an environment", () => {
 
   test("are all of them, or those whose parts it has", () => {
     const dev = configOf("dev");
-    expect(gatesOf(dev)).toEqual(gateNames);
+    const shared = { ...dev, network: { ...dev.network, vip: "10.0.1.20" } };
+    expect(gatesOf(shared)).toEqual(gateNames);
+    expect(gatesOf(dev)).toEqual(gateNames.filter((gate) => gate !== "VirtualAddress"));
     const bare = {
-      ...dev,
+      ...shared,
       csi: { ...dev.csi, enabled: false },
       sealedSecrets: { ...dev.sealedSecrets, enabled: false },
       flux: { ...dev.flux, enabled: false },

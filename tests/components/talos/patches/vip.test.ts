@@ -23,6 +23,12 @@ describe.each(talosVersions)("VIP (S4.4) on Talos %s", (version) => {
     expect(vip(version, {})).toStrictEqual([]);
   });
 
+  test("is left to kube-vip where that brings it up", () => {
+    const network = { vip: "10.0.0.20", vipBy: "kube-vip" };
+    expect(vip(version, { network })).toStrictEqual([]);
+    expect(vip(version, { platform: "existing", network }, "cp-1", { mac: undefined })).toStrictEqual([]);
+  });
+
   test("is refused where no NIC can bear it", () => {
     const network = { vip: "10.0.0.20" };
     expect(() => vip(version, { platform: "existing", network }, "cp-1", { mac: undefined })).toThrow(

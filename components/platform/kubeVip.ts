@@ -1,0 +1,111 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+
+export interface KubeVipArgs {
+  /** Of kube-vip, without a `v`. */
+  readonly version: string;
+  /** What the control planes share. */
+  readonly address: string;
+  /** The interface that it is to be on. Default: the one of the default route. */
+  readonly interface?: string | undefined;
+}
+
+const name = "kube-vip";
+const namespace = "kube-system";
+const labels = { "app.kubernetes.io/name": name };
+/** As kube-vip calls it by default. */
+const lease = "plndr-cp-lock";
+
+/**
+ * The address that the control planes share, on the one that leads. It comes before the cluster's network, so it runs in that of its host and
+ * needs nothing of the cluster but its API. https://kube-vip.io/docs/installation/daemonset/
+ */
+export class KubeVip extends pulumi.ComponentResource {
+  constructor(title: string, args: KubeVipArgs, opts: pulumi.ComponentResourceOptions) {
+    super("sluice:platform:KubeVip", title, {}, opts);
+    const metadata = { name, namespace, labels };
+
+    const account = new kubernetes.core.v1.ServiceAccount(`${title}-account`, { metadata }, { parent: this });
+    // Who leads is all that it has to do with the API: it watches no Service.
+    const role = new kubernetes.rbac.v1.Role(
+      `${title}-role`,
+      {
+        metadata,
+        rules: [
+          {
+            apiGroups: ["coordination.k8s.io"],
+            resources: ["leases"],
+            verbs: ["get", "list", "watch", "create", "update"],
+          },
+        ],
+      },
+      { parent: this },
+    );
+    const binding = new kubernetes.rbac.v1.RoleBinding(
+      `${title}-binding`,
+      {
+        metadata,
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
+        subjects: [{ kind: "ServiceAccount", name, namespace }],
+      },
+      { parent: this, dependsOn: [account, role] },
+    );
+    new kubernetes.apps.v1.DaemonSet(
+      `${title}-pods`,
+      {
+        // Whether it does what it is for, the gate behind it proves.
+        metadata: { ...metadata, annotations: { "pulumi.com/skipAwait": "true" } },
+        spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec(args) } },
+      },
+      { parent: this, dependsOn: [binding] },
+    );
+    this.registerOutputs();
+  }
+}
+
+function podSpec(args: KubeVipArgs): kubernetes.types.input.core.v1.PodSpec {
+  return {
+    serviceAccountName: name,
+    hostNetwork: true,
+    priorityClassName: "system-node-critical",
+    nodeSelector: { "node-role.kubernetes.io/control-plane": "" },
+    // No node is Ready before the cluster's network, and control planes take no other pods.
+    tolerations: [
+      { effect: "NoSchedule", operator: "Exists" },
+      { effect: "NoExecute", operator: "Exists" },
+    ],
+    containers: [
+      {
+        name,
+        image: `ghcr.io/kube-vip/kube-vip:v${args.version}`,
+        args: ["manager"],
+        env: [
+          { name: "vip_nodename", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
+          ...Object.entries(settings(args)).map(([key, value]) => ({ name: key, value })),
+        ],
+        securityContext: { capabilities: { drop: ["ALL"], add: ["NET_ADMIN", "NET_RAW"] } },
+      },
+    ],
+  };
+}
+
+function settings({ address, interface: link }: KubeVipArgs): Readonly<Record<string, string>> {
+  return {
+    address,
+    port: "6443",
+    ...(link !== undefined && { vip_interface: link }),
+    vip_arp: "true",
+    vip_subnet: "32",
+    cp_enable: "true",
+    cp_namespace: namespace,
+    svc_enable: "false",
+    vip_leaderelection: "true",
+    vip_leasename: lease,
+    vip_leaseduration: "5",
+    vip_renewdeadline: "3",
+    vip_retryperiod: "1",
+    // The Service of Kubernetes leads nowhere before Cilium runs; KubePrism is on every node.
+    KUBERNETES_SERVICE_HOST: "localhost",
+    KUBERNETES_SERVICE_PORT: "7445",
+  };
+}
