@@ -32,7 +32,7 @@ await main(async () => {
   const { name, command, args } = call;
   const starts = (command === "up" || command === "run") && !args.includes("--help");
   const inside = command === "exec" || command === "shell";
-  await ensureTools(starts ? labPrograms : [toolNamed("sluice-lab"), ...(inside ? [charts] : [])]);
+  await ensureTools(starts ? [...labPrograms, charts] : [toolNamed("sluice-lab"), ...(inside ? [charts] : [])]);
   const [program, labArgs] = labCall(name, command, [...(starts ? await startOptions(name) : []), ...args]);
   // What one installs into clusters is nothing that the lab plays, so it does not know of it.
   const env = inside ? { ...process.env, SLUICE_CHARTS: entryFolder(charts), ...labAccess(name) } : process.env;

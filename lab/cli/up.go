@@ -18,8 +18,8 @@ import (
 
 // configFlags are what up and run take to describe a lab.
 type configFlags struct {
-	config, profile, scenario, tools, snapshots string
-	seed                                        uint64
+	config, profile, scenario, tools, definitions, snapshots string
+	seed                                                     uint64
 }
 
 func (f *configFlags) add(cmd *cobra.Command) {
@@ -30,6 +30,7 @@ func (f *configFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.scenario, "scenario", "", "a file that lists what shall go wrong, and when")
 	flags.StringVar(&f.snapshots, "snapshots", "", "a file that lists snapshots for the cloud to have besides: talos, schematic, customization, arch, description, labels")
 	flags.StringVar(&f.tools, "tools", "", "a file that gives the path of each tool by its name")
+	flags.StringVar(&f.definitions, "definitions", "", "a folder with the definitions of Cilium's kinds")
 }
 
 // read is the config that the flags describe: what is given on the command line
@@ -65,6 +66,9 @@ func (f *configFlags) read(cmd *cobra.Command) (daemon.Config, error) {
 			return config, err
 		}
 		config.MoreSnapshots = append(config.MoreSnapshots, snapshots...)
+	}
+	if f.definitions != "" {
+		config.Definitions = f.definitions
 	}
 	if f.tools != "" {
 		tools, err := daemon.ReadTools(f.tools)

@@ -44,6 +44,9 @@ type Config struct {
 	Scenario []scenario.Entry `json:"scenario,omitempty"`
 	// Tools are the programs that the lab runs, by name.
 	Tools map[string]string `json:"tools,omitempty"`
+	// Definitions is a folder with the definitions of Cilium's kinds, which its
+	// operator makes known; without it no operator does.
+	Definitions string `json:"definitions,omitempty"`
 }
 
 // Snapshot is an image of Talos in the cloud.

@@ -7,18 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/container"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/lead"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
@@ -134,76 +132,13 @@ func reachesAPI(ctx context.Context, client kubernetes.Interface, run cluster.Ru
 func (p Program) lead(
 	ctx context.Context, client kubernetes.Interface, run cluster.Run, s settings, name string, do func(context.Context) error,
 ) error {
-	lock := &resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Name: name, Namespace: s.namespace},
-		Client:     client.CoordinationV1(),
-		LockConfig: resourcelock.ResourceLockConfig{Identity: s.node},
+	err := lead.Election{
+		Client: client, Namespace: s.namespace, Name: name, Identity: s.node,
+		Duration: s.duration, Renew: s.renew, Retry: s.retry,
+		IsHeard: func() bool { return p.Machines.Runs(run.Host) },
+	}.Run(ctx, do)
+	if errors.Is(err, lead.ErrLost) {
+		return fmt.Errorf("%w, restarting kube-vip", err)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	leader := leader{}
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:            spoken{Interface: lock, isHeard: func() bool { return p.Machines.Runs(run.Host) }},
-		ReleaseOnCancel: true,
-		LeaseDuration:   s.duration, RenewDeadline: s.renew, RetryPeriod: s.retry,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(ctx context.Context) {
-				if err := leader.act(ctx, do); err != nil {
-					stop(err)
-				}
-			},
-			OnStoppedLeading: func() {},
-		},
-	})
-	if err != nil {
-		return err
-	}
-	elector.Run(ctx)
-	leader.end()
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	return errors.New("lost leadership, restarting kube-vip")
-}
-
-// leader is what an election asks for in a goroutine of its own, which may begin
-// when the election is over already.
-type leader struct {
-	mu     sync.Mutex
-	over   bool
-	acting sync.WaitGroup
-}
-
-func (l *leader) act(ctx context.Context, do func(context.Context) error) error {
-	l.mu.Lock()
-	if l.over {
-		l.mu.Unlock()
-		return nil
-	}
-	l.acting.Add(1)
-	l.mu.Unlock()
-	defer l.acting.Done()
-	return do(ctx)
-}
-
-// end waits until nothing is done any more.
-func (l *leader) end() {
-	l.mu.Lock()
-	l.over = true
-	l.mu.Unlock()
-	l.acting.Wait()
-}
-
-// spoken is a lock to which a machine that is off says nothing, also not that it
-// lets go.
-type spoken struct {
-	resourcelock.Interface
-	isHeard func() bool
-}
-
-func (s spoken) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	if !s.isHeard() {
-		return errors.New("the machine is off")
-	}
-	return s.Interface.Update(ctx, record)
+	return err
 }

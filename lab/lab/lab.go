@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/ccm"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cilium"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/factory"
@@ -165,6 +166,10 @@ func programs(parts daemon.Parts, held *machines) []cluster.Program {
 		gitops.SealedSecrets{Binary: tools["sealed-secrets-controller"]},
 		ccm.Program{Endpoint: cloudEndpoint, Timeline: parts.Timeline},
 		kubevip.Program{Machines: held, Timeline: parts.Timeline},
+		cilium.Operator{
+			Definitions: parts.Config.Definitions, Pace: parts.Pace, Timeline: parts.Timeline,
+			IsHeard: func(machine string) bool { return held.Runs(machine) },
+		},
 	)
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ensureTools } from "../toolchain/ensure.ts";
 import { programPath } from "../toolchain/entry.ts";
+import { charts } from "../toolchain/labTools.ts";
 import { toolNamed } from "../toolchain/tools.ts";
 import { Failure } from "../workspace/fail.ts";
 import { writeWhole } from "../workspace/files.ts";
@@ -12,7 +13,7 @@ import { workFolder } from "../workspace/paths.ts";
 import { run } from "../workspace/run.ts";
 import { labCommand } from "./call.ts";
 import { labSnapshots } from "./environment.ts";
-import { labPrograms, writeProgramPaths } from "./programs.ts";
+import { ciliumDefinitions, labPrograms, writeProgramPaths } from "./programs.ts";
 import { isAmong, type LabSnapshot } from "./snapshots.ts";
 
 /** Where the labs of this checkout are, each in a folder of its name. */
@@ -51,7 +52,7 @@ export async function runningLab(lab: string): Promise<RunningLab | undefined> {
 /** Starts the lab unless it runs, builds what is missing for that, and says so. */
 export async function startLab(lab: string): Promise<RunningLab> {
   needLinux();
-  await ensureTools(labPrograms);
+  await ensureTools([...labPrograms, charts]);
   const before = await runningLab(lab);
   if (before === undefined) console.error(`sluice: starting the lab '${lab}'; ${labCommand(lab, "down")} ends it`);
   const [program, args] = labCall(lab, "up", await startOptions(lab));
@@ -78,7 +79,7 @@ export async function startOptions(lab: string): Promise<string[]> {
   const [programs, snapshots] = [join(labsFolder, "tools.json"), join(labsFolder, `${lab}.snapshots.json`)];
   await writeProgramPaths(programs);
   await writeWhole(snapshots, `${JSON.stringify(await labSnapshots(lab), null, 2)}\n`);
-  return ["--tools", programs, "--snapshots", snapshots];
+  return ["--tools", programs, "--definitions", ciliumDefinitions(), "--snapshots", snapshots];
 }
 
 export function needLinux(): void {

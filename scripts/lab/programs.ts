@@ -1,6 +1,7 @@
 // The programs of a lab: its own, and those that it runs.
-import { programPath } from "../toolchain/entry.ts";
-import { labTools } from "../toolchain/labTools.ts";
+import { join } from "node:path";
+import { entryFolder, programPath } from "../toolchain/entry.ts";
+import { charts, labTools } from "../toolchain/labTools.ts";
 import type { Program } from "../toolchain/tool.ts";
 import { toolNamed } from "../toolchain/tools.ts";
 import { writeWhole } from "../workspace/files.ts";
@@ -13,6 +14,11 @@ export function programPaths(): Record<string, string> {
   return Object.fromEntries(
     labPrograms.flatMap((tool) => tool.commands.map((command) => [command, programPath(tool, command)])),
   );
+}
+
+/** The definitions of Cilium's kinds, of which the lab's Cilium makes some known. */
+export function ciliumDefinitions(): string {
+  return join(entryFolder(charts), "cilium-crds");
 }
 
 /** Writes them down for the lab. */

@@ -135,8 +135,8 @@ export const charts: FileSet = {
     { module: "github.com/cilium/cilium", from: "install/kubernetes/cilium", files: ["**"], to: "cilium" },
     {
       module: "github.com/cilium/cilium",
-      from: "pkg/k8s/apis/cilium.io/client/crds/v2",
-      files: ["*.yaml"],
+      from: "pkg/k8s/apis/cilium.io/client/crds",
+      files: ["v2/*.yaml", "v2alpha1/*.yaml"],
       to: "cilium-crds",
     },
     {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { programPaths, writeProgramPaths } from "../../../scripts/lab/programs.ts";
+import { ciliumDefinitions, programPaths, writeProgramPaths } from "../../../scripts/lab/programs.ts";
 import type { Ended } from "../../../scripts/workspace/run.ts";
 import { runChild } from "../../support/runChild.ts";
 import { type Fact, Facts, type Wanted } from "./facts.ts";
@@ -90,7 +90,16 @@ export class Lab {
   /** Starts the lab in its folder, also anew after it was killed. */
   async start(): Promise<void> {
     const { profile = "fast", seed = 1, scenario, config } = this.options;
-    const args = ["--tools", this.tools, "--profile", profile, "--seed", `${seed}`];
+    const args = [
+      "--tools",
+      this.tools,
+      "--definitions",
+      ciliumDefinitions(),
+      "--profile",
+      profile,
+      "--seed",
+      `${seed}`,
+    ];
     for (const [name, text] of Object.entries({ scenario, config })) {
       if (text === undefined) continue;
       const file = join(this.folder, `${name}.yaml`);
