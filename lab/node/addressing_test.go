@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -234,6 +235,51 @@ func TestDHCPFirstAndStaticLater(t *testing.T) {
 			t.Errorf("up with the config: %q", up)
 		}
 	})
+}
+
+// A config may call the NIC by a name of its own, and ask by DHCP under that.
+func TestTheNICHasAnAlias(t *testing.T) {
+	const documents = `---
+apiVersion: v1alpha1
+kind: LinkAliasConfig
+name: net0
+selector:
+    match: mac(link.permanent_addr) == "92:00:00:00:00:01"
+---
+apiVersion: v1alpha1
+kind: %s
+name: net0
+`
+	for _, known := range []struct{ name, kind, address string }{
+		{"by DHCP", "DHCPv4Config", ""},
+		{"with an address", "LinkConfig", "addresses:\n    - address: 10.0.0.11/16\n"},
+	} {
+		cfg := configOf(t, talosmachine.TypeControlPlane, func(text string) string {
+			return text + fmt.Sprintf(documents, known.kind) + known.address
+		})
+		t.Run(known.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lab := newTestLab(t)
+				defer lab.end()
+				one, server := lab.atHome("cp-1", "metal", 1)
+				cp := lab.make(one)
+				cp.PowerOn()
+				lab.configure(cp, cfg)
+				lab.settle()
+				wanted := "10.0.0.11"
+				if known.address == "" {
+					wanted = leaseOf(t, server)
+				}
+				if up := lab.network.addresses(); !slices.Equal(up, []string{wanted}) {
+					t.Errorf("up: %q, wanted %s", up, wanted)
+				}
+				link, err := safe.StateGetByID[*network.LinkStatus](t.Context(), cp.running().resources.State, "enp6s18")
+				if err != nil || link.TypedSpec().Alias != "net0" {
+					t.Errorf("the link is %v, %v", link, err)
+				}
+			})
+		})
+	}
 }
 
 // Without a DHCP server a node has no address.

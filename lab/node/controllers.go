@@ -92,6 +92,7 @@ func (n *node) common() []controller.Controller {
 		network.NewHostnameMergeController(),
 		// In container mode it leaves the host's own name alone.
 		&network.HostnameSpecController{V1Alpha1Mode: runtime.ModeContainer},
+		&network.LinkAliasConfigController{},
 		&network.LinkConfigController{},
 		network.NewLinkMergeController(),
 		&network.NodeAddressController{},

@@ -10,6 +10,7 @@ import (
 	"github.com/cosi-project/runtime/pkg/controller"
 	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
+	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/siderolabs/talos/pkg/machinery/nethelpers"
 	"github.com/siderolabs/talos/pkg/machinery/resources/network"
 
@@ -23,7 +24,7 @@ const loopback = "lo"
 func (n *node) linkController() controller.Controller {
 	return &played{
 		name:    "network.LinkStatusController",
-		inputs:  []controller.Input{reads(network.NamespaceName, network.LinkSpecType)},
+		inputs:  []controller.Input{reads(network.NamespaceName, network.LinkSpecType), reads(network.NamespaceName, network.LinkAliasSpecType)},
 		outputs: []controller.Output{writes(network.LinkStatusType)},
 		wake:    n.wires,
 		reconcile: func(ctx context.Context, r controller.Runtime) error {
@@ -35,6 +36,9 @@ func (n *node) linkController() controller.Controller {
 					return err
 				}
 				link.AltNames = n.otherNames(nic)
+				if link.Alias, err = aliasOf(ctx, r, nic.Name); err != nil {
+					return err
+				}
 				links[nic.Name] = link
 			}
 			specs, err := safe.ReaderListAll[*network.LinkSpec](ctx, r)
@@ -95,10 +99,22 @@ func (n *node) otherNames(nic machine.NIC) []string {
 	return []string{name}
 }
 
+// aliasOf is what a config calls a NIC, if it does.
+func aliasOf(ctx context.Context, r controller.Runtime, name string) (string, error) {
+	alias, err := safe.ReaderGetByID[*network.LinkAliasSpec](ctx, r, name)
+	if state.IsNotFoundError(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return alias.TypedSpec().Alias, nil
+}
+
 // nicOf is the link of that name, which may be one of its other names.
 func nicOf(links map[string]network.LinkStatusSpec, name string) string {
 	for own, link := range links {
-		if slices.Contains(link.AltNames, name) {
+		if name != "" && link.Alias == name || slices.Contains(link.AltNames, name) {
 			return own
 		}
 	}
@@ -119,7 +135,7 @@ func (n *node) configureLink(links map[string]network.LinkStatusSpec, spec netwo
 			Flags:            nethelpers.LinkFlags(nethelpers.LinkUp | nethelpers.LinkBroadcast | nethelpers.LinkRunning | nethelpers.LinkMulticast),
 			OperationalState: nethelpers.OperStateUp,
 			VLAN:             spec.VLAN, BondMaster: spec.BondMaster, BridgeMaster: spec.BridgeMaster,
-			HardwareAddr: links[spec.ParentName].HardwareAddr,
+			HardwareAddr: links[nicOf(links, spec.ParentName)].HardwareAddr,
 		}
 	}
 	if spec.MTU != 0 {

@@ -44,13 +44,14 @@ type Machine struct {
 
 // Disk is in the machine from the beginning.
 type Disk struct {
-	Device     string `json:"device"`
-	GB         int    `json:"gb"`
-	Model      string `json:"model,omitempty"`
-	Serial     string `json:"serial,omitempty"`
-	WWID       string `json:"wwid,omitempty"`
-	Transport  string `json:"transport,omitempty"`
-	Rotational bool   `json:"rotational,omitempty"`
+	Device     string  `json:"device"`
+	GB         float64 `json:"gb"`
+	Model      string  `json:"model,omitempty"`
+	Serial     string  `json:"serial,omitempty"`
+	WWID       string  `json:"wwid,omitempty"`
+	BusPath    string  `json:"busPath,omitempty"`
+	Transport  string  `json:"transport,omitempty"`
+	Rotational bool    `json:"rotational,omitempty"`
 }
 
 // Identity is what one machine has and no other.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -105,9 +106,13 @@ func (r *Rack) spec(m Machine, router machine.DHCP) (machine.Spec, error) {
 		if serial == "" {
 			serial = fmt.Sprintf("%s-disk-%d", m.Serial, i+1)
 		}
+		path := disk.BusPath
+		if path == "" {
+			path = fmt.Sprintf("/pci0000:00/0000:00:17.0/ata%d", i+1)
+		}
 		spec.Disks = append(spec.Disks, machine.Disk{
-			Device: disk.Device, Bytes: uint64(disk.GB) * 1_000_000_000, Model: disk.Model, Serial: serial, WWID: disk.WWID,
-			Transport: disk.Transport, Rotational: disk.Rotational, BusPath: fmt.Sprintf("/pci0000:00/0000:00:17.0/ata%d", i+1),
+			Device: disk.Device, Bytes: uint64(math.Round(disk.GB * 1e9)), Model: disk.Model, Serial: serial, WWID: disk.WWID,
+			Transport: disk.Transport, Rotational: disk.Rotational, BusPath: path,
 		})
 	}
 	return spec, nil
