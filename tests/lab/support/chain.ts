@@ -3,30 +3,24 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { stageCharts } from "../../../scripts/lab/charts.ts";
-import { labCharts } from "../../../scripts/lab/environment.ts";
-import { snapshotFor } from "../../../scripts/lab/snapshotFor.ts";
+import { platformFor } from "../../../scripts/lab/platformFor.ts";
 import { root } from "../../../scripts/workspace/paths.ts";
 import type { Ended } from "../../../scripts/workspace/run.ts";
 import { parseClusterConfig } from "../../../stacks/config.ts";
+import { type ChainEnvironment, type ChainNode, type Config, completeNode, environment } from "./chainEnvironment.ts";
 import { Cloud } from "./cloud.ts";
 import { Engine, type EngineCommand } from "./engine.ts";
 import { Lab, type LabOptions } from "./lab.ts";
 import type { Watch } from "./watch.ts";
 
-export interface ChainOptions extends Pick<LabOptions, "seed" | "scenario" | "profile"> {
-  /** Default 1. */
-  readonly controlPlanes?: number;
-  /** Default 0. */
-  readonly workers?: number;
-  /** Default 1.13.8. */
-  readonly talos?: keyof typeof kubernetesOf;
-  /** Whether servers boot an image that installs Talos when it gets its config, and not one that it is on already. */
+export interface ChainOptions extends ChainEnvironment, Pick<LabOptions, "seed" | "scenario" | "profile"> {
+  /** Whether servers of Hetzner boot an image that installs Talos when it gets its config, and not one that it is on already. */
   readonly installs?: boolean;
-  /** More keys of the environment, without `sluice:`, or others in place of those that `environment` sets. */
-  readonly config?: Config;
+  /** Nodes that the environment may get later, on machines that are there from the beginning. */
+  readonly spares?: readonly ChainNode[];
 }
 
-export type Config = Readonly<Record<string, unknown>>;
+export type { Config } from "./chainEnvironment.ts";
 
 /** How a command of the engine ended, and what it did. */
 export interface Run extends Ended {
@@ -56,41 +50,40 @@ export interface Kept {
   readonly outputs?: Readonly<Record<string, unknown>>;
 }
 
-/** The newest Kubernetes that each Talos takes. */
-const kubernetesOf = { "1.12.6": "1.35.4", "1.13.8": "1.36.4" } as const;
-
-/** Where all commands of the lab come from. */
-const operator = "192.0.2.100/32";
-
 const sample = join(root, "lab", "sample");
 
 export class Chain {
   readonly lab: Lab;
   readonly cloud: Cloud;
   private readonly engine: Engine;
+  private readonly options: ChainOptions;
   private config: Config;
   /** The folder's files with what the stack handed out last. */
   private readonly handedOut = new Map<string, Promise<string>>();
 
-  private constructor(lab: Lab, engine: Engine, config: Config) {
+  private constructor(lab: Lab, engine: Engine, config: Config, options: ChainOptions) {
     this.lab = lab;
+    this.options = options;
     this.cloud = new Cloud(lab);
     this.engine = engine;
     this.config = config;
   }
 
-  /** An environment with nothing deployed, on a lab whose cloud has the snapshot that it asks for. */
+  /** An environment with nothing deployed, on a lab that has what the environment finds on its platform. */
   static async of(options: ChainOptions = {}): Promise<Chain> {
-    const { installs = false, seed, scenario, profile } = options;
+    const { installs = false, spares = [], seed, scenario, profile } = options;
     const config = environment(options);
-    const snapshot = { ...snapshotFor(parseClusterConfig(config)), ...(installs && { installs }) };
+    // What is there from the beginning is there for all nodes that will be.
+    const nodes = [...(config.nodes as ChainNode[]), ...spares.map((node) => completeNode(options, node))];
+    const { snapshots, ...platform } = platformFor(parseClusterConfig({ ...config, nodes }));
+    const given = { ...platform, ...(snapshots && { snapshots: snapshots.map((one) => ({ ...one, installs })) }) };
     await stageCharts();
-    const lab = await Lab.up({ seed, scenario, profile, config: stringify({ snapshots: [snapshot] }) });
+    const lab = await Lab.up({ seed, scenario, profile, config: stringify(given) });
     try {
       const engine = await Engine.empty(lab, root);
       // Of a key that nobody would read the program says so.
       if (config.sealedSecrets === undefined) await engine.set(sealingKey(), "--secret");
-      const chain = new Chain(lab, engine, config);
+      const chain = new Chain(lab, engine, config, options);
       chain.write();
       return chain;
     } catch (error) {
@@ -110,8 +103,13 @@ export class Chain {
   }
 
   /** Adds a node to the environment's file. */
-  addNode(node: { readonly name: string; readonly role: string; readonly address: string }): void {
-    this.configure({ nodes: [...(this.config.nodes as object[]), node] });
+  addNode(node: ChainNode): void {
+    this.configure({ nodes: [...(this.config.nodes as object[]), completeNode(this.options, node)] });
+  }
+
+  /** Takes one out of it. */
+  removeNode(name: string): void {
+    this.configure({ nodes: (this.config.nodes as ChainNode[]).filter((node) => node.name !== name) });
   }
 
   /** Changes the environment's file. */
@@ -185,36 +183,6 @@ export class Chain {
     const keys = Object.entries(this.config).map(([key, value]) => [`sluice:${key}`, value]);
     this.engine.configure(Object.fromEntries(keys));
   }
-}
-
-/** One cluster that waits for no one longer than it must. */
-function environment({ controlPlanes = 1, workers = 0, talos = "1.13.8", config = {} }: ChainOptions): Config {
-  const nodes = (role: string, prefix: string, count: number, from: number) =>
-    Array.from({ length: count }, (_, index) => ({
-      name: `${prefix}-${index + 1}`,
-      role,
-      address: `10.0.1.${from + index}`,
-    }));
-  return {
-    clusterName: "test",
-    platform: "hetzner",
-    talosVersion: talos,
-    kubernetesVersion: kubernetesOf[talos],
-    nodes: [...nodes("controlplane", "cp", controlPlanes, 11), ...nodes("worker", "w", workers, 21)],
-    network: { nodeCidr: "10.0.1.0/24" },
-    install: { disk: "/dev/sda" },
-    hetzner: {
-      networkCidr: "10.0.0.0/16",
-      serverTypes: { controlplane: "cx22", worker: "cx22" },
-      allowedCidrs: [operator],
-      loadBalancer: { address: "10.0.1.5" },
-    },
-    flux: { version: "2.9.5", url: "http://192.0.2.30/sample.git", path: "./clusters/lab", interval: "5s" },
-    charts: { path: join(root, labCharts) },
-    stableSeconds: 0,
-    apply: { parallel: "100%" },
-    ...config,
-  };
 }
 
 /** What the sample repository's secret is sealed for. */

@@ -1,0 +1,35 @@
+// The Proxmox cluster that an environment names.
+import type { ClusterConfig } from "../../stacks/schema.ts";
+import { gatewayOf } from "./gatewayOf.ts";
+
+/** As the lab's config has it. */
+export interface LabProxmox {
+  readonly address: string;
+  readonly port: number;
+  readonly hosts: readonly string[];
+  readonly storages: readonly { readonly name: string; readonly content: readonly string[] }[];
+  readonly network: string;
+  readonly gateway: string;
+  /** Whether the router gives addresses to whoever asks. */
+  readonly dhcp: boolean;
+}
+
+/** What storages have by default that are made for files, and for disks. */
+const files = ["backup", "import", "iso", "vztmpl"];
+const disks = ["images", "rootdir"];
+
+export function proxmoxFor({ proxmox, network }: Pick<ClusterConfig, "proxmox" | "network">): LabProxmox {
+  if (proxmox === undefined) throw new Error("platform 'proxmox' has no settings"); // the shape of the config sees to them
+  const { hostname, port } = new URL(proxmox.endpoint);
+  const storages = new Map([[proxmox.imageStorage, files]]);
+  storages.set(proxmox.storage, [...(storages.get(proxmox.storage) ?? []), ...disks]);
+  return {
+    address: hostname,
+    port: Number(port || 443),
+    hosts: proxmox.hosts,
+    storages: [...storages].map(([name, content]) => ({ name, content })),
+    network: network.nodeCidr,
+    gateway: gatewayOf(network),
+    dhcp: network.addressing === "dhcp",
+  };
+}
