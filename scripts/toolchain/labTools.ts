@@ -135,9 +135,15 @@ export const charts: FileSet = {
     { module: "github.com/cilium/cilium", from: "install/kubernetes/cilium", files: ["**"], to: "cilium" },
     {
       module: "github.com/cilium/cilium",
-      from: "pkg/k8s/apis/cilium.io/client/crds",
-      files: ["v2/*.yaml", "v2alpha1/*.yaml"],
-      to: "cilium-crds",
+      from: "pkg/k8s/apis/cilium.io/client/crds/v2",
+      files: ["*.yaml"],
+      to: "cilium-crds/v2",
+    },
+    {
+      module: "github.com/cilium/cilium",
+      from: "pkg/k8s/apis/cilium.io/client/crds/v2alpha1",
+      files: ["*.yaml"],
+      to: "cilium-crds/v2alpha1",
     },
     {
       module: "github.com/bitnami-labs/sealed-secrets",

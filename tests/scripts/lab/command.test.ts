@@ -79,7 +79,8 @@ describe("npm run lab", () => {
     const ended = await checkout.run("lab", command, "--seed", "2");
     const tools = join(checkout.folder, ".work", "lab", "tools.json");
     const snapshots = join(checkout.folder, ".work", "lab", "default.snapshots.json");
-    const options = `[--tools][${tools}][--snapshots][${snapshots}][--seed][2]`;
+    const definitions = join(checkout.entries("charts")[0] ?? "", "cilium-crds");
+    const options = `[--tools][${tools}][--definitions][${definitions}][--snapshots][${snapshots}][--seed][2]`;
     expect(ended.stdout).toBe(`[${command}][--dir][${folder("default")}]${options}`);
     expect(JSON.parse(readFileSync(snapshots, "utf8"))).toEqual([]); // no environment here runs on a lab
     const names = ["controlplane", "talosctl", "helm", "csi-provisioner", "configcheck-1.12", "sluice-lab"];

@@ -186,7 +186,7 @@ describe("a set of files", () => {
     const paths = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name))).sort();
     expect(paths).toEqual(
       [
-        ...["cilium", "cilium-crds", "flux", "proxmox-csi-plugin", "sealed-secrets"].map(
+        ...["cilium", "cilium-crds/v2", "cilium-crds/v2alpha1", "flux", "proxmox-csi-plugin", "sealed-secrets"].map(
           (name) => `${name}/chart.yaml`,
         ),
         "cilium/templates/agent/daemonset.yaml",
