@@ -1,5 +1,6 @@
 // The whole chain, a line a stage, with a gate between every two. What a stage does is in its component; it waits for the gate before it.
 import * as pulumi from "@pulumi/pulumi";
+import { Members } from "../components/lifecycle/members.ts";
 import { Bootstrap } from "../components/talos/bootstrap.ts";
 import { clientCredentials } from "../components/talos/clientCredentials.ts";
 import { Kubeconfig } from "../components/talos/kubeconfig.ts";
@@ -54,7 +55,12 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
     { controlPlanes, credentials, deadline: timeouts.etcd },
     { dependsOn: [staged] },
   );
-  const quorum = talos.etcd([bootstrap], ground);
+  const members = new Members(
+    name,
+    { machines, credentials, drainDeadline: timeouts.drain, deadline: timeouts.stages },
+    { dependsOn: [staged, bootstrap] },
+  );
+  const quorum = talos.etcd([members], ground);
   const healthy = talos.services([quorum], ground);
 
   const access = new Kubeconfig(name, { controlPlane: first.reach, clientConfiguration }, { dependsOn: [healthy] });

@@ -7,7 +7,7 @@ export interface CatalogueEntry {
 
 /**
  * Every failure that the program names itself. T1: reaching a node, T2: writing to a node, T3: gates on Talos, K1: gates on Kubernetes, K2: the
- * platform, M1: machines. A code is never used again for another thing. docs/failure-codes.md is made from this.
+ * platform, M1: machines, L1: nodes that come and go. A code is never used again for another thing. docs/failure-codes.md is made from this.
  */
 export const catalogue = {
   "SLU-T101": {
@@ -264,6 +264,25 @@ export const catalogue = {
     title: "An image could not be made",
     cause: "The image command failed; the end of what it said is in the message.",
     remedy: "Mend what it says and run it again.",
+  },
+  "SLU-L101": {
+    title: "etcd would lose its quorum",
+    cause:
+      "Without the member that is to go, or was to be replaced, too few members would be well to agree on anything.",
+    remedy:
+      "Bring the members that are not well back first (`talosctl etcd members`, `talosctl service etcd`), or put the node back into the list. The last member goes with the whole cluster only: `npm run destroy`.",
+  },
+  "SLU-L102": {
+    title: "A node could not be drained",
+    cause:
+      "Pods have not left it in time: a PodDisruptionBudget forbids it, they do not end, or the Kubernetes API does not answer.",
+    remedy:
+      "Give the application another replica or loosen the budget that is named, then run `npm run up` again: it goes on where it stopped. The node stays cordoned. `timeouts.drain` is how long is waited.",
+  },
+  "SLU-L103": {
+    title: "A node could not be removed",
+    cause: "The step that is named did not come to its end.",
+    remedy: "Mend what is named and run `npm run up` again: what is done already is not done twice.",
   },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>;
 

@@ -1,5 +1,6 @@
 import { resources } from "../talos/client/resources.ts";
 import type { EtcdAlarm, EtcdMember } from "../talos/client/talosClient.ts";
+import { memberIsAt } from "../talos/etcdMember.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { everyNodeOurs } from "./nodeAnswers.ts";
 import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
@@ -36,7 +37,7 @@ const reading: Reading<EtcdFacts> = {
 const noStranger: Condition<Observation> = {
   phrase: "etcd to have no member but the control planes",
   evaluate(views) {
-    const strangers = membersOf(views).filter((member) => !views.some(({ node }) => isOf(member, node.address)));
+    const strangers = membersOf(views).filter((member) => !views.some(({ node }) => memberIsAt(member, node.address)));
     const told = new Map(strangers.map(({ id, name, peerUrls }) => [id, `${name || id} at ${peerUrls.join(", ")}`]));
     return [...told].map(([id, reason]) => ({ kind: "failed", where: `member ${id}`, reason, code: "SLU-T323" }));
   },
@@ -48,7 +49,7 @@ const allMembers: Condition<Observation> = {
   evaluate(views) {
     const members = membersOf(views);
     return views.flatMap(({ node: { name, address }, problem }) => {
-      const own = members.filter((member) => isOf(member, address));
+      const own = members.filter((member) => memberIsAt(member, address));
       // Where nobody tells of members, it is known only what the node says of itself.
       const lack = members.length === 0 && problem !== undefined ? undefined : lackOf(own);
       const reason = [lack, problem].filter((one) => one !== undefined).join(": ");
@@ -93,8 +94,5 @@ const agreed: Condition<Observation> = {
 
 /** As any of them sees it: one that only a single node has is wrong, too. */
 const membersOf = (views: Observation): readonly EtcdMember[] => views.flatMap(({ facts }) => facts?.members ?? []);
-
-const isOf = ({ peerUrls }: EtcdMember, address: string): boolean =>
-  peerUrls.some((url) => new URL(url).hostname.replace(/^\[|\]$/g, "") === address);
 
 const pending = (where: string, reason: string): Verdict => ({ kind: "pending", where, reason });

@@ -4,7 +4,8 @@ import type { Clock } from "../gates/clock.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
 
 export interface Call {
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Of a PATCH what is merged into the object. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
   /** Milliseconds until the answer must have begun. */
@@ -51,7 +52,8 @@ export class KubernetesClient {
   answer(path: string, { method = "GET", body, signal, patience }: Call): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const url = new URL(path, this.server);
-      const headers = { ...this.headers, accept: "application/json", "content-type": "application/json" };
+      const sent = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+      const headers = { ...this.headers, accept: "application/json", "content-type": sent };
       const call = request(url, { agent: this.agent, method, headers, signal });
       const takeBack = this.clock.after(patience, () =>
         call.destroy(
@@ -93,10 +95,13 @@ export class KubernetesClient {
   }
 }
 
-/** The message of a `Status` object, or the text as it is. */
+/** The message of a `Status` object, with the budget that forbids it where that is why; or the text as it is. */
 function wordsOf(text: string): string {
   try {
-    return JSON.parse(text).message ?? text;
+    const { message, details } = JSON.parse(text);
+    const causes: readonly { reason?: string; message?: string }[] = details?.causes ?? [];
+    const budgets = causes.filter(({ reason }) => reason === "DisruptionBudget").map((cause) => cause.message);
+    return [message ?? text, ...budgets].join(" ");
   } catch {
     return text.trim().slice(0, 500);
   }

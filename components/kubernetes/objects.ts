@@ -7,6 +7,7 @@ export interface KubernetesObject {
     readonly uid?: string;
     readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
     readonly creationTimestamp?: string;
     readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[];
@@ -25,6 +26,7 @@ export interface StatusCondition {
 export interface KubernetesNode extends KubernetesObject {
   readonly spec?: {
     readonly providerID?: string;
+    readonly unschedulable?: boolean;
     readonly taints?: readonly { readonly key: string; readonly effect: string }[];
   };
   readonly status?: {

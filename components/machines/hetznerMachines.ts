@@ -123,6 +123,8 @@ export class HetznerMachines extends pulumi.ComponentResource {
           parent: this,
           // Either would replace the server, and with it the node's disk: Talos is upgraded in place, and takes its config by its API.
           ignoreChanges: ["image", "userData"],
+          // Another machine gets the same name and address, and Hetzner has both but once.
+          deleteBeforeReplace: true,
         },
       ),
     }));

@@ -1,6 +1,7 @@
 // What the engine asks of a NodeConfiguration. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { createHash } from "node:crypto";
 import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
+import type { Peer } from "../lifecycle/kubernetesAccess.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
@@ -20,6 +21,9 @@ export interface NodeConfigurationInputs {
   readonly node: string;
   readonly role: Role;
   readonly endpoint: string;
+  readonly address: string;
+  /** Who else there is does not change the node, so it is no difference. */
+  readonly peers: readonly Peer[];
   readonly machineConfiguration: string;
   readonly credentials: TalosCredentials;
   readonly identity: MachineIdentity;

@@ -1,3 +1,5 @@
+import { LivingCluster } from "../lifecycle/joining.ts";
+import type { Peer } from "../lifecycle/kubernetesAccess.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
 import type { Applied, ApplyMode, TalosCredentials } from "./client/talosClient.ts";
@@ -25,6 +27,10 @@ export interface NodeTarget {
   readonly role: Role;
   /** Where the machine is reached from here. */
   readonly endpoint: string;
+  /** In the node network. */
+  readonly address: string;
+  /** The control planes, but for the node itself. */
+  readonly peers: readonly Peer[];
   /** The machine config, to the letter. */
   readonly config: string;
   readonly credentials: TalosCredentials;
@@ -92,15 +98,25 @@ class Run {
     const state = await node.answering();
     if (state.kind === "foreign") throw new NodeFailure("SLU-T109", state.why);
     if (state.kind === "maintenance") {
-      await using(node.openInMaintenance(), async (client) => {
-        await this.checkIdentity(client);
-        await this.apply(client, "AUTO");
-      });
-      await node.runs(this.target.config);
+      await this.join();
     } else {
       await using(node.open(), (client) => this.change(client));
     }
     return await using(node.open(), (client) => lookAt(client));
+  }
+
+  /** The machine has no config. In a cluster that lives control planes come one at a time, each when the one before votes. */
+  private async join(): Promise<void> {
+    const { node, target } = this;
+    const cluster = await LivingCluster.of(target, this.world);
+    if (cluster !== undefined && target.role === "controlplane") await this.waitForTurn();
+    await using(node.openInMaintenance(), async (client) => {
+      await this.checkIdentity(client);
+      await cluster?.makeRoom(client, node.until);
+      await this.apply(client, "AUTO");
+    });
+    await node.runs(target.config);
+    await cluster?.joined(node.until);
   }
 
   /** The node is ours: only a difference is sent, and in the mode that disturbs least. */
@@ -119,9 +135,11 @@ class Run {
       if (isMember) await this.othersHealthy(client);
       // A run before may have come as far as this: then the config waits for the reboot already.
       if (persistent === undefined || !isKept) await this.apply(client, "STAGED");
+      const before = await this.node.standing(client);
       await this.node.reboot(client);
       this.did = "rebooted";
       await this.node.runs(config, this.target.deadline);
+      await this.node.standsAs(before);
     } else {
       await this.apply(client, "NO_REBOOT");
       await this.node.runs(config);

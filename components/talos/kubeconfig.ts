@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as talos from "@pulumiverse/talos";
-import { parse, stringify } from "yaml";
+import { withServer } from "./withServer.ts";
 
 export interface KubeconfigArgs {
   /** Where a control plane is reached from here; Talos on it makes the client's certificate. */
@@ -35,15 +35,4 @@ export class Kubeconfig extends pulumi.ComponentResource {
     const made = behind.map(({ urn }) => urn);
     return pulumi.secret(pulumi.all([this.raw, server, made]).apply(([raw, url]) => withServer(raw, url)));
   }
-}
-
-/** Talos writes the endpoint that the nodes use, which need not be the one that leads in from outside. */
-export function withServer(kubeconfig: string, server: string): string {
-  const { clusters = [], ...rest } = parse(kubeconfig) as { readonly clusters?: readonly Cluster[] };
-  const moved = clusters.map(({ cluster, ...named }) => ({ ...named, cluster: { ...cluster, server } }));
-  return stringify({ ...rest, clusters: moved }, { lineWidth: 0 });
-}
-
-interface Cluster {
-  readonly cluster: Readonly<Record<string, unknown>>;
 }

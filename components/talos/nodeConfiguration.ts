@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ownRow } from "../gates/ownRow.ts";
-import type { MachineIdentity } from "../machines/machine.ts";
+import type { Machine, MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -11,6 +11,10 @@ export interface NodeConfigurationArgs {
   readonly role: Role;
   /** Where the machine is reached from here. */
   readonly endpoint: pulumi.Input<string>;
+  /** In the node network. */
+  readonly address: string;
+  /** The control planes, but for the node itself. */
+  readonly peers: readonly Pick<Machine, "name" | "address" | "reach">[];
   /** The machine config, all documents. Kept as a secret. */
   readonly machineConfiguration: pulumi.Input<string>;
   /** The client's, for when the node has its config. Kept as a secret. */
@@ -39,13 +43,14 @@ export class NodeConfiguration extends pulumi.dynamic.Resource {
   declare readonly configHash: pulumi.Output<string>;
 
   constructor(name: string, args: NodeConfigurationArgs, opts: pulumi.CustomResourceOptions = {}) {
-    const { machineConfiguration, credentials, ...plain } = args;
+    const { machineConfiguration, credentials, peers, ...plain } = args;
     const row = ownRow("pulumi-nodejs:dynamic/talos:NodeConfiguration", name, opts.parent);
     super(
       provider,
       name,
       {
         ...plain,
+        peers: peers.map(({ name: node, address, reach: endpoint }) => ({ node, address, endpoint })),
         machineConfiguration: pulumi.secret(machineConfiguration),
         credentials: pulumi.secret(credentials),
         row,

@@ -27,6 +27,7 @@ export class NodeConfigurations extends pulumi.ComponentResource {
     super("sluice:talos:NodeConfigurations", name, {}, opts);
     const { machines, machineConfigurations, credentials, parallel, retry, deadline } = args;
     const before = laneBefore(parallel, machines.length);
+    const controlPlanes = machines.filter(({ role }) => role === "controlplane");
     const made: NodeConfiguration[] = [];
     for (const [place, machine] of machines.entries()) {
       const machineConfiguration = machineConfigurations[machine.name];
@@ -39,6 +40,8 @@ export class NodeConfigurations extends pulumi.ComponentResource {
             node: machine.name,
             role: machine.role,
             endpoint: machine.reach,
+            address: machine.address,
+            peers: controlPlanes.filter(({ name: other }) => other !== machine.name),
             machineConfiguration,
             credentials,
             identity: machine.identity,

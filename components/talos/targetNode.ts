@@ -20,6 +20,18 @@ const unmoved = 3;
 /** The stages of a node that stays up. */
 const staying = new Set(["booting", "running"]);
 
+/** How far a node is. */
+export interface Standing {
+  readonly stage: string;
+  /** Nothing is unmet: it is Ready in Kubernetes too. */
+  readonly isReady: boolean;
+}
+
+function standingOf(spec: unknown): Standing {
+  const { status } = (spec ?? {}) as { readonly status?: { readonly ready?: boolean } };
+  return { stage: stageOf(spec), isReady: status?.ready === true };
+}
+
 /** A node on its way to what it is to be, waited for wherever it goes: off the network, through reboots, or astray. */
 export class TargetNode {
   /** What it was seen to be last. */
@@ -93,6 +105,29 @@ export class TargetNode {
     this.seen = "ours";
     if (end === "same") return;
     throw new NodeFailure("SLU-T208", `${patience} s after it took our config it runs another`, { passing: true });
+  }
+
+  /** How far the node is, by its own word. */
+  async standing(client: NodeClient): Promise<Standing> {
+    return standingOf((await client.get(resources.machineStatus, "machine"))?.spec);
+  }
+
+  /** Waits until the node is as far as it was: until then the next one is not disturbed. */
+  async standsAs(before: Standing): Promise<void> {
+    this.world.report(`waits until the node is ${before.isReady ? "ready" : before.stage} again`);
+    let now = before;
+    const judge = (specs: ReadonlyMap<string, unknown>) => {
+      now = standingOf(specs.get("machine"));
+      return (now.stage === before.stage && (now.isReady || !before.isReady)) || undefined;
+    };
+    const wait = { open: () => this.open(), of: resources.machineStatus, until: this.until, judge };
+    try {
+      await follow(this.world, wait);
+    } catch (error) {
+      if (!(error instanceof OutOfTime)) throw error;
+      const unmet = now.stage === before.stage ? ", but not ready" : "";
+      throw new NodeFailure("SLU-T311", `after the reboot it is in stage ${now.stage}${unmet}`);
+    }
   }
 
   /** Resolves when the node is on its way down, or back. It is told once; where the answer is lost, whether it heard shows by the node itself. */

@@ -14,6 +14,7 @@ const chapters: Readonly<Record<string, string>> = {
   T1: "Reaching a node",
   T2: "Configuring a node, and bootstrap",
   T3: "Gates on Talos",
+  L1: "Nodes that come and go",
   K1: "Gates on Kubernetes",
   K2: "Platform",
 };

@@ -4,11 +4,12 @@ import { standardRetry } from "../../components/talos/retry.ts";
 
 const seconds = z.int().min(1, "must be 1 second or more");
 
-/** How long each gate waits, in seconds, before it gives up. */
+/** How long each gate waits, in seconds, before it gives up; and how long pods have to leave a node that is removed. */
 export const timeouts = z.strictObject({
   preflight: seconds.default(60),
   stages: seconds.default(300),
   etcd: seconds.default(300),
+  drain: seconds.default(300),
   services: seconds.default(300),
   vip: seconds.default(180),
   api: seconds.default(300),

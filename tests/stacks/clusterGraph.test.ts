@@ -12,6 +12,7 @@ import { type Graph, type GraphResource, graphFaults, type Link } from "./cluste
 
 const gate = (name: string) => `pulumi-nodejs:dynamic/gates:${name}`;
 const bootstrap = "pulumi-nodejs:dynamic/talos:Bootstrap";
+const members = "pulumi-nodejs:dynamic/talos:Members";
 const kubernetes = "pulumi:providers:kubernetes";
 
 /** What no gate stands before and none proves by itself: the ways to those who make things, and what machine configs are made from. */
@@ -39,7 +40,7 @@ function chainOf(config: ClusterConfig): Link[] {
   return [
     { stages: machinesOf[config.platform], gate: gate("Preflight") },
     { stages: ["sluice:talos:NodeConfigurations"], gate: gate("Stages") },
-    { stages: [bootstrap], gate: gate("Etcd") },
+    { stages: [bootstrap, members], gate: gate("Etcd") },
     { stages: [], gate: gate("TalosServices") },
     ...apiLinks(config),
     { stages: [], gate: gate("NodesJoined") },

@@ -12,6 +12,7 @@ export interface RecordedResource {
   readonly inputs: unknown;
   readonly protect: boolean;
   readonly ignoreChanges: readonly string[];
+  readonly deleteBeforeReplace: boolean;
   readonly additionalSecretOutputs: readonly string[];
   readonly dependencies: readonly string[];
 }
@@ -117,6 +118,7 @@ function readResource(request: RegisterResourceRequest): RecordedResource {
     inputs: withMarks(request.getObject()?.toJavaScript()),
     protect: request.getProtect() ?? false,
     ignoreChanges: request.getIgnorechangesList(),
+    deleteBeforeReplace: request.getDeletebeforereplace(),
     additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
     dependencies: request.getDependenciesList().map(titleOf).sort(),
   };

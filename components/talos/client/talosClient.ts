@@ -1,7 +1,9 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { gunzipSync } from "node:zlib";
 import { type ChannelCredentials, credentials as channel, status } from "@grpc/grpc-js";
 import { parse } from "yaml";
 import { type CallOptions, codeOf, defaultDeadline, NodeConnection, type Raw } from "./connection.ts";
+import { onlyFile } from "./tar.ts";
 
 /** PEM in base64, as the provider's clientConfiguration hands them out. */
 export interface TalosCredentials {
@@ -115,14 +117,21 @@ export class TalosClient {
     await this.#connection.call("machine", "Reboot", {}, options);
   }
 
+  /** Wipes what makes the machine a node, and nothing besides: its config and its data. It boots into maintenance. Does not drain and does not leave etcd. */
+  async reset(options?: CallOptions): Promise<void> {
+    const partitions = ["STATE", "EPHEMERAL"].map((label) => ({ label, wipe: true }));
+    const request = { graceful: false, reboot: true, systemPartitionsToWipe: partitions };
+    await this.#connection.call("machine", "Reset", request, options);
+  }
+
   /** Another one after each boot. */
   async bootId(options: CallOptions = {}): Promise<string> {
-    const parts: Buffer[] = [];
-    const bounded = { ...options, deadline: options.deadline ?? defaultDeadline };
-    for await (const { bytes } of this.#connection.stream("machine", "Read", { path: bootIdFile }, bounded)) {
-      parts.push(bytes);
-    }
-    return Buffer.concat(parts).toString().trim();
+    return (await this.#data("Read", { path: bootIdFile }, options)).toString().trim();
+  }
+
+  /** One for an administrator, new with every call; it names the address that nodes call the API by. Of control planes only. */
+  async kubeconfig(options: CallOptions = {}): Promise<string> {
+    return onlyFile(gunzipSync(await this.#data("Kubeconfig", {}, options)));
   }
 
   async services(options?: CallOptions): Promise<readonly TalosService[]> {
@@ -144,6 +153,22 @@ export class TalosClient {
       peerUrls,
       learner: isLearner,
     }));
+  }
+
+  /** Nothing where the member does not lead. */
+  async etcdForfeitLeadership(options?: CallOptions): Promise<void> {
+    await this.#connection.call("machine", "EtcdForfeitLeadership", {}, options);
+  }
+
+  /** Takes the node's own member out and stops its etcd, for good. */
+  async etcdLeave(options?: CallOptions): Promise<void> {
+    await this.#connection.call("machine", "EtcdLeaveCluster", {}, options);
+  }
+
+  /** Takes a member out that cannot do so itself; `id` as the list of members has it. */
+  async etcdRemoveMember(id: string, options?: CallOptions): Promise<void> {
+    const request = { memberId: BigInt(`0x${id}`).toString() };
+    await this.#connection.call("machine", "EtcdRemoveMemberByID", request, options);
   }
 
   async etcdAlarms(options?: CallOptions): Promise<readonly EtcdAlarm[]> {
@@ -182,6 +207,14 @@ export class TalosClient {
 
   close(): void {
     this.#connection.close();
+  }
+
+  /** All of what is sent in pieces. */
+  async #data(call: string, request: object, options: CallOptions): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    const bounded = { ...options, deadline: options.deadline ?? defaultDeadline };
+    for await (const { bytes } of this.#connection.stream("machine", call, request, bounded)) parts.push(bytes);
+    return Buffer.concat(parts);
   }
 }
 

@@ -34,7 +34,7 @@ describe("Failure message", () => {
   });
 
   test.each(Object.entries(catalogue))("%s is a whole entry, each sentence ended", (code, { title, cause, remedy }) => {
-    expect(code).toMatch(/^SLU-[TKM]\d{3}$/);
+    expect(code).toMatch(/^SLU-[TKML]\d{3}$/);
     expect(title).not.toMatch(/[.|]$/);
     for (const text of [cause, remedy]) expect(text).toMatch(/^[^|]+\.$/);
   });

@@ -96,6 +96,12 @@ describe("the machines of a Hetzner cluster", () => {
     expect(servers.map(({ ignoreChanges }) => ignoreChanges)).toEqual(Array(2).fill(["image", "userData"]));
   });
 
+  test("S4.2 go before another one takes their name and address", async () => {
+    const { resources } = await make();
+    const servers = resources.filter(({ type }) => type === "hcloud:index/server:Server");
+    expect(servers.map(({ deleteBeforeReplace }) => deleteBeforeReplace)).toEqual([true, true]);
+  });
+
   test("S0.1 let in who is allowed, to the APIs of Talos and Kubernetes, and nobody else to anything", async () => {
     const rule = { direction: "in", protocol: "tcp", sourceIps: ["192.0.2.0/24", "198.51.100.7/32"] };
     expect(await inputsOf("hcloud:index/firewall:Firewall dev-apis")).toEqual({

@@ -12,6 +12,8 @@ const inputs: NodeConfigurationInputs = {
   node: "w-1",
   role: "worker",
   endpoint: "w-1",
+  address: "w-1",
+  peers: [],
   machineConfiguration: config({ sysctls: { a: "1" } }),
   credentials,
   identity: {},

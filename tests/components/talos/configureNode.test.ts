@@ -19,6 +19,8 @@ function target(node: string, changes: Partial<NodeTarget> = {}): NodeTarget {
     node,
     role: "worker",
     endpoint: node,
+    address: node,
+    peers: [],
     config: wanted,
     credentials: ownCredentials(),
     identity: {},

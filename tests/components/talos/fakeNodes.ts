@@ -38,6 +38,9 @@ export class FakeNode {
   members: readonly string[] = [];
   version = "1.13.8";
   schematic = "the-schematic";
+  kubeconfig = "";
+  /** Told when etcd has a member less, by its name. */
+  without: (name: string) => void = () => undefined;
   mac = "02:00:00:00:00:01";
   uuid = "the-uuid";
   /** Which of the machine's boots it is in. */
@@ -143,6 +146,35 @@ export class FakeNode {
       etcdMembers: async () => {
         await called("etcdMembers");
         return this.members.map((name) => ({ id: name, name, peerUrls: [`https://${name}:2380`], learner: false }));
+      },
+      etcdForfeitLeadership: async () => {
+        this.calls.push("forfeit");
+        await called("etcdForfeitLeadership");
+      },
+      etcdLeave: async () => {
+        this.calls.push("leave");
+        await called("etcdLeave");
+        this.etcd = { state: "Finished", healthy: false };
+        this.without(this.name);
+      },
+      etcdRemoveMember: async (id) => {
+        this.calls.push(`remove ${id}`);
+        await called("etcdRemoveMember");
+        this.without(id);
+      },
+      kubeconfig: async () => {
+        await called("kubeconfig");
+        return this.kubeconfig;
+      },
+      reset: async () => {
+        this.calls.push("reset");
+        await called("reset");
+        this.running = undefined;
+        this.persistent = undefined;
+        this.kind = "unreachable";
+        this.clock.after(3000, () => {
+          this.kind = "maintenance";
+        });
       },
       get: async (of, id) => {
         await called("get");

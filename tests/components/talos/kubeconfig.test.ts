@@ -2,7 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import * as pulumi from "@pulumi/pulumi";
 import { parse, stringify } from "yaml";
 import { clientCredentials } from "../../../components/talos/clientCredentials.ts";
-import { Kubeconfig, withServer } from "../../../components/talos/kubeconfig.ts";
+import { Kubeconfig } from "../../../components/talos/kubeconfig.ts";
+import { withServer } from "../../../components/talos/withServer.ts";
 import { record, unwrap } from "../../support/mocks.ts";
 import { clientConfiguration, talosMocks } from "../../support/talosMocks.ts";
 

@@ -49,6 +49,8 @@ describe("the configurations of all nodes", () => {
       node: "cp-1",
       role: "controlplane",
       endpoint: "public cp-1",
+      address: "private cp-1",
+      peers: [{ node: "cp-2", address: "private cp-2", endpoint: "public cp-2" }],
       machineConfiguration: { secret: "config of cp-1" },
       credentials: { secret: credentials },
       identity: { mac: "02:00:00:00:00:01" },

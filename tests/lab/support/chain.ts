@@ -92,9 +92,14 @@ export class Chain {
     }
   }
 
+  /** The nodes as the environment's file has them. */
+  get listed(): readonly { readonly name: string; readonly role: string; readonly address: string }[] {
+    return this.config.nodes as { name: string; role: string; address: string }[];
+  }
+
   /** The lab's names of all nodes, which are those of its servers; control planes first. */
   get nodes(): string[] {
-    return (this.config.nodes as { name: string }[]).map(({ name }) => this.server(name));
+    return this.listed.map(({ name }) => this.server(name));
   }
 
   /** The lab's name of a node. */

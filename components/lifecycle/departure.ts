@@ -1,0 +1,157 @@
+// A node leaves its cluster: in an order in which nothing is lost, and looking first what is done already.
+import { pause } from "../gates/clock.ts";
+import type { KubernetesNode } from "../kubernetes/objects.ts";
+import type { MachineIdentity } from "../machines/machine.ts";
+import type { Role } from "../machines/node.ts";
+import type { NodeState } from "../talos/client/nodeState.ts";
+import type { TalosCredentials } from "../talos/client/talosClient.ts";
+import { using, type World } from "../talos/nodeAccess.ts";
+import { NodeFailure } from "../talos/nodeFailure.ts";
+import { identityFault } from "../talos/nodeResources.ts";
+import { cordon, drain } from "./drain.ts";
+import { EtcdMembers } from "./etcdMembers.ts";
+import { administratorAccess, KubernetesObjects, type Peer } from "./kubernetesAccess.ts";
+
+/** A node of the cluster. */
+export interface Member extends Peer {
+  readonly role: Role;
+  /** What the machine must be; nothing is wiped on another one. */
+  readonly identity: MachineIdentity;
+}
+
+export interface DepartureOptions {
+  /** All that stay. */
+  readonly staying: readonly Member[];
+  readonly credentials: TalosCredentials;
+  /** Seconds for the pods to leave. */
+  readonly drainDeadline: number;
+  /** Seconds for each other step. */
+  readonly deadline: number;
+}
+
+/** Seconds for which a machine must be silent to count as gone: one that reboots is back by then, or is looked at again in the next run. */
+const goneAfter = 30;
+/** Seconds before it is looked at again. */
+const lookAgain = 1;
+
+/** Takes one node out. Says in the end what was done, for good. */
+export class Departure {
+  private readonly leaving: Member;
+  private readonly options: DepartureOptions;
+  private readonly world: World;
+  private readonly etcd: EtcdMembers;
+  private readonly controlPlanes: readonly Member[];
+  /** Another node has its address: the machine stays, under another name. */
+  private readonly isRenamed: boolean;
+
+  constructor(leaving: Member, options: DepartureOptions, world: World) {
+    this.leaving = leaving;
+    this.options = options;
+    this.world = world;
+    this.controlPlanes = options.staying.filter(({ role }) => role === "controlplane");
+    // What the one that leaves says of itself counts, too; those that stay are asked first.
+    const asked = leaving.role === "controlplane" ? [...this.controlPlanes, leaving] : this.controlPlanes;
+    this.etcd = new EtcdMembers(asked, options.credentials, world);
+    this.isRenamed = options.staying.some(
+      ({ endpoint, address }) => endpoint === leaving.endpoint || address === leaving.address,
+    );
+  }
+
+  async run(): Promise<string> {
+    const { node, role } = this.leaving;
+    const state = this.isRenamed ? undefined : await this.machine();
+    const isOurs = state?.kind === "ours";
+    if (isOurs) await this.checkIdentity();
+    const kubeconfig = await this.access();
+    const kubernetes = new KubernetesObjects(kubeconfig, this.world.clock);
+    const path = `/api/v1/nodes/${node}`;
+
+    if (isOurs && (await kubernetes.get<KubernetesNode>(path)) !== undefined) {
+      this.world.report(`${node}: takes no more pods`);
+      await cordon({ kubeconfig, node }, this.world.clock);
+      await this.drained(kubeconfig);
+    }
+    if (role === "controlplane" && !this.isRenamed) await this.leaveEtcd(isOurs);
+    if (isOurs) await this.reset();
+    this.world.report(`${node}: is deleted in Kubernetes`);
+    await kubernetes.remove(path);
+    return outcome(node, state);
+  }
+
+  /** What the machine is; one that does not answer gets a while to. */
+  private async machine(): Promise<NodeState> {
+    const { access, clock, report } = this.world;
+    const { node, endpoint } = this.leaving;
+    const until = clock.now() + goneAfter * 1000;
+    for (;;) {
+      const state = await access.probe(endpoint, this.options.credentials);
+      const isAway = state.kind === "unreachable" || state.kind === "settling";
+      if (!isAway || clock.now() >= until) return state;
+      report(`${node}: ${"why" in state ? state.why : `is in stage ${state.stage}`}; is looked at for ${goneAfter} s`);
+      await pause(clock, lookAgain * 1000);
+    }
+  }
+
+  private async checkIdentity(): Promise<void> {
+    const { endpoint, identity } = this.leaving;
+    const { access } = this.world;
+    const fault = await using(access.configured(endpoint, this.options.credentials), (client) =>
+      identityFault(client, identity),
+    );
+    if (fault !== undefined) throw new NodeFailure("SLU-T302", fault);
+  }
+
+  private async access(): Promise<string> {
+    return await administratorAccess(this.controlPlanes, this.options.credentials, this.world, this.until());
+  }
+
+  private async drained(kubeconfig: string): Promise<void> {
+    const { clock, report } = this.world;
+    const until = clock.now() + this.options.drainDeadline * 1000;
+    await drain({ kubeconfig, node: this.leaving.node, until, report }, clock);
+  }
+
+  private async leaveEtcd(isOurs: boolean): Promise<void> {
+    const member = await this.etcd.of(this.leaving);
+    if (member === undefined) return;
+    if (isOurs) await this.etcd.leave(this.leaving, member);
+    else await this.etcd.expel(member);
+    await new EtcdMembers(this.controlPlanes, this.options.credentials, this.world).gone(this.leaving, this.until());
+  }
+
+  private async reset(): Promise<void> {
+    const { access, clock, report } = this.world;
+    const { node, endpoint } = this.leaving;
+    const { credentials } = this.options;
+    report(`${node}: is reset`);
+    const until = this.until();
+    await using(access.configured(endpoint, credentials), (client) => client.reset());
+    for (;;) {
+      const { kind } = await access.probe(endpoint, credentials);
+      if (kind === "maintenance") return;
+      if (clock.now() >= until) throw new NodeFailure("SLU-L103", `it was told to reset, and is ${kind}`);
+      await pause(clock, lookAgain * 1000);
+    }
+  }
+
+  private until(): number {
+    return this.world.clock.now() + this.options.deadline * 1000;
+  }
+}
+
+function outcome(node: string, state: NodeState | undefined): string {
+  switch (state?.kind) {
+    case undefined:
+      return `${node} has another name now: its machine was left as it is`;
+    case "ours":
+      return `${node} has left: drained, reset, and deleted in Kubernetes`;
+    case "maintenance":
+      return `${node} has left: it was reset already, and is deleted in Kubernetes`;
+    case "foreign":
+      return `${node} has left: deleted in Kubernetes. At its address is a machine of another cluster, which was not touched`;
+    case "settling":
+      return `${node} has left: deleted in Kubernetes. Its machine did not come up (stage ${state.stage}) and was NOT reset: it has its config still`;
+    case "unreachable":
+      return `${node} has left: deleted in Kubernetes. Its machine does not answer (${state.why}) and was NOT reset: should it come back, it has its config still`;
+  }
+}

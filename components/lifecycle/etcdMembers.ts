@@ -1,0 +1,149 @@
+// etcd as all its control planes show it: who is a member, and who is known to be well.
+import { pause } from "../gates/clock.ts";
+import { resources } from "../talos/client/resources.ts";
+import type { EtcdMember, TalosCredentials } from "../talos/client/talosClient.ts";
+import { memberIsAt } from "../talos/etcdMember.ts";
+import { type NodeClient, using, type World } from "../talos/nodeAccess.ts";
+import { asFailure, NodeFailure } from "../talos/nodeFailure.ts";
+import { isEtcdHealthy } from "../talos/nodeResources.ts";
+import type { Peer } from "./kubernetesAccess.ts";
+import { lossOfQuorum, type Voter } from "./quorum.ts";
+
+/** Seconds before it is asked again, the first time and at most. */
+const [askAgain, askAgainAtMost] = [0.25, 3];
+/** Seconds for a call that is answered at once or not at all. */
+const shortCall = 5;
+/** Seconds for one that etcd has to agree on. */
+const change = 60;
+
+/** Where a member of etcd is, or is to be. */
+export type Place = Pick<Peer, "node" | "address">;
+
+export class EtcdMembers {
+  /** All control planes that may be members. */
+  private readonly peers: readonly Peer[];
+  private readonly credentials: TalosCredentials;
+  private readonly world: World;
+
+  constructor(peers: readonly Peer[], credentials: TalosCredentials, world: World) {
+    this.peers = peers;
+    this.credentials = credentials;
+    this.world = world;
+  }
+
+  /** The members, by one that is well; and the addresses of all that are. */
+  async look(): Promise<{ readonly members: readonly EtcdMember[]; readonly well: readonly Peer[] }> {
+    const views = await Promise.all(this.peers.map((peer) => this.ask(peer)));
+    const well = this.peers.filter((_, place) => views[place]?.members !== undefined);
+    const members = views.find((view) => view.members !== undefined)?.members;
+    if (members !== undefined) return { members, well };
+    const why = this.peers.map(({ node }, place) => `${node}: ${views[place]?.why}`).join("; ");
+    throw new NodeFailure("SLU-T321", `no member of etcd answers and is healthy: ${why}`);
+  }
+
+  /** The members that vote. */
+  async voters(): Promise<readonly Voter[]> {
+    const { members, well } = await this.look();
+    return members
+      .filter(({ learner }) => !learner)
+      .map(({ id, name, peerUrls }) => {
+        const healthy = well.some(({ address }) => memberIsAt({ peerUrls }, address));
+        return { id, name: name || `member ${id}`, healthy };
+      });
+  }
+
+  /** The member of a node, also one of a machine that was it before. */
+  async of({ node, address }: Place): Promise<EtcdMember | undefined> {
+    return (await this.look()).members.find((member) => member.name === node || memberIsAt(member, address));
+  }
+
+  /** A member whose machine cannot leave by itself is taken out by the others; refused where they would not be enough then. */
+  async expel({ id, name, learner }: EtcdMember): Promise<void> {
+    await this.prove(id, learner);
+    const { well } = await this.look();
+    const [first] = well;
+    if (first === undefined) throw new NodeFailure("SLU-T321", "no member of etcd is healthy");
+    this.world.report(`takes ${name || id} out of etcd`);
+    await using(this.open(first), (client) => client.etcdRemoveMember(id, { deadline: change }));
+  }
+
+  /** A member leaves by itself. */
+  async leave(peer: Peer, { id, learner }: EtcdMember): Promise<void> {
+    await this.prove(id, learner);
+    this.world.report(`${peer.node} leaves etcd`);
+    await using(this.open(peer), async (client) => {
+      // Alone it could not, and would have been refused before.
+      if (!learner) await client.etcdForfeitLeadership({ deadline: change });
+      await client.etcdLeave({ deadline: change });
+    });
+  }
+
+  /** Resolves when the node has no member any more, as the others see it. There is no watch for members. */
+  async gone(place: Place, until: number): Promise<void> {
+    await this.until(until, async () => {
+      const member = await this.of(place);
+      return member === undefined ? undefined : `etcd still has the member ${member.name || member.id}`;
+    });
+  }
+
+  /** Resolves when every member votes and is well, and the place has none; one that it has is handed on to be taken out. */
+  async whole(place: Place, until: number, stale: (member: EtcdMember) => Promise<void>): Promise<void> {
+    await this.until(until, async () => {
+      const member = await this.of(place);
+      if (member !== undefined) await stale(member);
+      const { members } = await this.look();
+      const learner = members.find((one) => one.learner);
+      if (learner !== undefined) return `waits until ${learner.name || learner.id} votes in etcd`;
+      const sick = (await this.voters()).filter(({ healthy }) => !healthy).map(({ name }) => name);
+      return sick.length === 0 ? undefined : `waits until all of etcd is well; not well: ${sick.join(", ")}`;
+    });
+  }
+
+  /** Resolves when the node votes. */
+  async votes(place: Place, until: number): Promise<void> {
+    await this.until(until, async () => {
+      const member = await this.of(place);
+      if (member === undefined) return `${place.node} is no member of etcd yet`;
+      return member.learner ? `${place.node} is a learner in etcd still` : undefined;
+    });
+  }
+
+  private async prove(id: string, learner: boolean): Promise<void> {
+    // One that does not vote is not missed.
+    const loss = learner ? undefined : lossOfQuorum(await this.voters(), id);
+    if (loss !== undefined) throw new NodeFailure("SLU-L101", loss);
+  }
+
+  private async until(until: number, look: () => Promise<string | undefined>): Promise<void> {
+    const { clock, report } = this.world;
+    for (let delay = askAgain; ; delay = Math.min(askAgainAtMost, delay * 1.5)) {
+      const lack = await look().catch((error) => {
+        if (error instanceof NodeFailure && error.code === "SLU-L101") throw error;
+        return asFailure(error, "SLU-T321").seen;
+      });
+      if (lack === undefined) return;
+      report(lack);
+      if (clock.now() + delay * 1000 >= until) throw new NodeFailure("SLU-T321", lack);
+      await pause(clock, delay * 1000);
+    }
+  }
+
+  private async ask(peer: Peer): Promise<{ readonly members?: readonly EtcdMember[]; readonly why: string }> {
+    const state = await this.world.access.probe(peer.endpoint, this.credentials);
+    if (state.kind !== "ours") return { why: "why" in state ? state.why : `it is in ${state.kind}` };
+    try {
+      return await using(this.open(peer), async (client) => {
+        const options = { deadline: shortCall };
+        const service = await client.get(resources.services, "etcd", options);
+        if (!isEtcdHealthy(service?.spec)) return { why: "its etcd is not healthy" };
+        return { members: await client.etcdMembers(options), why: "" };
+      });
+    } catch (error) {
+      return { why: asFailure(error, "SLU-T321").seen };
+    }
+  }
+
+  private open({ endpoint }: Peer): NodeClient {
+    return this.world.access.configured(endpoint, this.credentials);
+  }
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { lossOfQuorum, quorumOf, type Voter } from "../../../components/lifecycle/quorum.ts";
+
+const voter = (name: string, healthy = true): Voter => ({ id: `id of ${name}`, name, healthy });
+const leave = (name: string, ...voters: readonly Voter[]) => lossOfQuorum(voters, `id of ${name}`);
+
+/** Sets of up to seven voters, and one of them. */
+const clusters = fc
+  .array(fc.boolean(), { minLength: 1, maxLength: 7 })
+  .chain((health) =>
+    fc.tuple(fc.constant(health.map((healthy, place) => voter(`m${place}`, healthy))), fc.nat(health.length - 1)),
+  );
+const leaving = (voters: readonly Voter[], place: number) => voters[place]?.id ?? "";
+const majority = (voters: readonly Voter[]) => voters.filter(({ healthy }) => healthy).length * 2 > voters.length;
+
+describe("the quorum of etcd without one of its members", () => {
+  test.each([
+    ["a healthy one of three", leave("a", voter("a"), voter("b"), voter("c"))],
+    ["the sick one of three", leave("a", voter("a", false), voter("b"), voter("c"))],
+    ["a healthy one of two", leave("a", voter("a"), voter("b"))],
+    ["two of five, one after the other", leave("b", voter("b"), voter("c"), voter("d"), voter("e", false))],
+  ])("is kept without %s", (_, why) => {
+    expect(why).toBeUndefined();
+  });
+
+  test.each([
+    ["the only one", leave("a", voter("a")), "it is the only member that votes"],
+    [
+      "a healthy one of three while another is sick",
+      leave("a", voter("a"), voter("b"), voter("c", false)),
+      "of the 2 members that stay 2 have to be well, and there are not as many (not well: c)",
+    ],
+    [
+      "the sick one of two, on which nobody can agree",
+      leave("a", voter("a", false), voter("b")),
+      "2 of 2 members have to agree to it, and there are not as many (not well: a)",
+    ],
+  ])("is not kept without %s", (_, why, said) => {
+    expect(why).toContain(said);
+  });
+
+  test("is there before and after whenever it says so, and is said to be lost whenever it is not (peers: quorum proof)", () => {
+    fc.assert(
+      fc.property(clusters, ([voters, place]) => {
+        const id = leaving(voters, place);
+        const rest = voters.filter((one) => one.id !== id);
+        const isKept = majority(voters) && rest.length > 0 && majority(rest);
+        expect(lossOfQuorum(voters, id) === undefined).toBe(isKept);
+      }),
+    );
+  });
+
+  test("is never more likely to be lost because another member is well", () => {
+    fc.assert(
+      fc.property(clusters, ([voters, place]) => {
+        const id = leaving(voters, place);
+        const cured = voters.map((one) => ({ ...one, healthy: true }));
+        if (lossOfQuorum(voters, id) === undefined) expect(lossOfQuorum(cured, id)).toBeUndefined();
+      }),
+    );
+  });
+
+  test("is more than half", () => {
+    expect([1, 2, 3, 4, 5].map(quorumOf)).toEqual([1, 2, 2, 3, 3]);
+  });
+});
