@@ -32,11 +32,12 @@ export const operations = {
     const leaving = departing(olds, news);
     const staying = Object.values(news.nodes);
     await refuseLoss(leaving, staying, news.credentials, world);
-    for (const member of leaving) {
+    for (const [place, member] of leaving.entries()) {
+      const later = leaving.slice(place + 1);
       const began = world.clock.now();
       const { credentials, drainDeadline, deadline } = news;
       try {
-        const departure = new Departure(member, { staying, credentials, drainDeadline, deadline }, world);
+        const departure = new Departure(member, { staying, later, credentials, drainDeadline, deadline }, world);
         await world.note(await departure.run(), "info");
       } catch (error) {
         throw new Error(inWords(member.node, error, (world.clock.now() - began) / 1000));

@@ -22,6 +22,8 @@ export interface Member extends Peer {
 export interface DepartureOptions {
   /** All that stay. */
   readonly staying: readonly Member[];
+  /** Those that leave later: until then they are members of etcd and count. */
+  readonly later: readonly Member[];
   readonly credentials: TalosCredentials;
   /** Seconds for the pods to leave. */
   readonly drainDeadline: number;
@@ -49,9 +51,9 @@ export class Departure {
     this.options = options;
     this.world = world;
     this.controlPlanes = options.staying.filter(({ role }) => role === "controlplane");
-    // What the one that leaves says of itself counts, too; those that stay are asked first.
-    const asked = leaving.role === "controlplane" ? [...this.controlPlanes, leaving] : this.controlPlanes;
-    this.etcd = new EtcdMembers(asked, options.credentials, world);
+    // Those that stay are asked first.
+    const asked = [...options.later, leaving].filter(({ role }) => role === "controlplane");
+    this.etcd = new EtcdMembers([...this.controlPlanes, ...asked], options.credentials, world);
     this.isRenamed = options.staying.some(
       ({ endpoint, address }) => endpoint === leaving.endpoint || address === leaving.address,
     );

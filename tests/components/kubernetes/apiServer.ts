@@ -13,6 +13,8 @@ export class ApiServer {
   readonly asked: string[] = [];
   /** Answers in place of the list where it is set. */
   answer: Answer | undefined;
+  /** Answers what would change something, where it is set. */
+  change: Answer | undefined;
   private version = 1;
   private readonly items = new Map<string, KubernetesObject>();
   private readonly changes: { readonly version: number; readonly line: string }[] = [];
@@ -88,6 +90,7 @@ export class ApiServer {
     const isWatch = url.searchParams.has("watch");
     this.asked.push(`${isWatch ? "WATCH" : request.method} ${url.pathname}`);
     if (this.answer !== undefined) this.answer(request, response);
+    else if (request.method !== "GET" && this.change !== undefined) this.change(request, response);
     else if (isWatch) this.watch(url, response);
     else {
       const metadata = { resourceVersion: String(this.version) };

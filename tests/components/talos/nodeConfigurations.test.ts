@@ -42,7 +42,7 @@ describe("the configurations of all nodes", () => {
       "sluice:talos:NodeConfigurations home",
     ]);
     const [first] = resources;
-    expect(first?.additionalSecretOutputs).toEqual(["machineConfiguration", "credentials"]);
+    expect(first?.additionalSecretOutputs).toEqual(["machineConfiguration", "credentials", "found"]);
     expect(first?.parent).toBe("sluice:talos:NodeConfigurations home");
     const { __provider: provider, ...inputs } = (first?.inputs ?? {}) as Record<string, unknown>;
     expect(inputs).toEqual({
