@@ -32,6 +32,9 @@ type Run struct {
 	// Env is the container's environment as the kubelet makes it of the spec,
 	// of Secrets and of ConfigMaps; container.Environment does so.
 	Env map[string]string
+	// Files are those of the Secrets and ConfigMaps that it has mounted, by their
+	// path in it; container.Files does so.
+	Files map[string][]byte
 	// PodIP is up while the pod runs.
 	PodIP netip.Addr
 	// Dir is empty, the run's own, and removed after it.

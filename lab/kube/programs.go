@@ -46,7 +46,7 @@ func (w *worker) runProgram(ctx context.Context, program cluster.Program, c core
 	if run.Kubeconfig, err = kubeconfigFor(run.APIServer, run.CACert, run.Token); err != nil {
 		return err
 	}
-	if run.Env, err = w.environment(ctx, run.Pod, c); err != nil {
+	if run.Env, run.Files, err = w.furnish(ctx, run.Pod, c); err != nil {
 		return err
 	}
 	down, err := w.bringUp(&run)
@@ -134,13 +134,16 @@ func (w *worker) token(ctx context.Context) (token, caCert []byte, err error) {
 	return token, caCert, err
 }
 
-// environment is what the container would have in its environment.
-func (w *worker) environment(ctx context.Context, pod *corev1.Pod, c corev1.Container) (env map[string]string, err error) {
+// furnish is what the container would have in its environment, and mounted.
+func (w *worker) furnish(ctx context.Context, pod *corev1.Pod, c corev1.Container) (env map[string]string, files map[string][]byte, err error) {
 	err = w.kubelet.tryFor(ctx, func(ctx context.Context, a *api) error {
-		env, err = container.Environment(ctx, a.client, pod, c)
+		if env, err = container.Environment(ctx, a.client, pod, c); err != nil {
+			return err
+		}
+		files, err = container.Files(ctx, a.client, pod, c)
 		return err
 	})
-	return env, err
+	return env, files, err
 }
 
 // kubeconfigFor reaches the API as who has the token.

@@ -160,7 +160,7 @@ func programs(parts daemon.Parts, held *machines) []cluster.Program {
 	}
 	return append(storage.Programs(storage.Options{
 		Dir: filepath.Join(parts.Dir, "csi"), Provisioner: tools["csi-provisioner"], Endpoint: cloudEndpoint,
-		Proxmox: storage.NewProxmox(), Timeline: parts.Timeline,
+		Timeline: parts.Timeline,
 	}),
 		flux,
 		gitops.SealedSecrets{Binary: tools["sealed-secrets-controller"]},

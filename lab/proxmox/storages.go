@@ -103,6 +103,7 @@ func (c *Cluster) storageRoutes() map[string]handler {
 		"GET /nodes/{node}/storage/{storage}/content":                c.listContent,
 		"GET /nodes/{node}/storage/{storage}/content/{volume...}":    c.getContent,
 		"DELETE /nodes/{node}/storage/{storage}/content/{volume...}": c.deleteContent,
+		"POST /nodes/{node}/storage/{storage}/content":               c.allocateContent,
 		"POST /nodes/{node}/storage/{storage}/download-url":          c.download,
 	}
 }

@@ -79,3 +79,15 @@ func TestDisksComeAndGoWhileAMachineRuns(t *testing.T) {
 	b.refused("500 shrinking disks is not supported", "PUT", "/nodes/pve/qemu/300/resize", "disk=scsi0", "size=512M")
 	b.refused("500 disk 'scsi5' does not exist", "PUT", "/nodes/pve/qemu/300/resize", "disk=scsi5", "size=+1G")
 }
+
+func TestADiskThatNoMachineHas(t *testing.T) {
+	b := newBench(t)
+	const at = "/nodes/pve/storage/local-lvm/content"
+	require.Equal(t, "local-lvm:vm-9999-pvc-1", b.do("POST", at, "vmid=9999", "filename=vm-9999-pvc-1", "size=1048576"))
+	require.Subset(t, b.get(at).([]any)[0], map[string]any{"volid": "local-lvm:vm-9999-pvc-1", "vmid": 9999.0, "size": float64(1 << 30)})
+	b.refused("500 unable to create image: 'local-lvm:vm-9999-pvc-1' already exists", "POST", at, "vmid=9999", "filename=vm-9999-pvc-1", "size=1G")
+	b.refused("500 illegal name 'pvc-1' - should be 'vm-9999-*'", "POST", at, "vmid=9999", "filename=pvc-1", "size=1G")
+	b.refused("500 storage 'local' does not support vm images", "POST", "/nodes/pve/storage/local/content", "vmid=9999", "filename=vm-9999-pvc-1", "size=1G")
+	require.Equal(t, "OK", b.run("DELETE", at+"/local-lvm:vm-9999-pvc-1"))
+	require.Empty(t, b.get(at))
+}

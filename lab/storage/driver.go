@@ -63,7 +63,7 @@ type driver struct {
 // storage is where volumes come from.
 type storage interface {
 	// Free is how many bytes are left at a place for volumes of these parameters.
-	Free(place map[string]string, parameters map[string]string) int64
+	Free(ctx context.Context, place map[string]string, parameters map[string]string) (int64, error)
 }
 
 // serve answers at a unix socket until the context ends. Ready is called once it
@@ -129,11 +129,14 @@ func (d *driver) ControllerGetCapabilities(context.Context, *csi.ControllerGetCa
 }
 
 // GetCapacity says how much room there is.
-func (d *driver) GetCapacity(_ context.Context, asked *csi.GetCapacityRequest) (*csi.GetCapacityResponse, error) {
+func (d *driver) GetCapacity(ctx context.Context, asked *csi.GetCapacityRequest) (*csi.GetCapacityResponse, error) {
 	if d.storage == nil {
 		return nil, status.Errorf(codes.Unimplemented, "%s does not know its capacity", d.name)
 	}
-	free := d.storage.Free(asked.GetAccessibleTopology().GetSegments(), asked.GetParameters())
+	free, err := d.storage.Free(ctx, asked.GetAccessibleTopology().GetSegments(), asked.GetParameters())
+	if err != nil {
+		return nil, code(err)
+	}
 	return &csi.GetCapacityResponse{AvailableCapacity: free}, nil
 }
 

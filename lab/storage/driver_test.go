@@ -2,7 +2,11 @@ package storage
 
 import (
 	"context"
+	"fmt"
+	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +20,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/proxmox"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
@@ -49,16 +56,21 @@ func TestVolumesComeAndGo(t *testing.T) {
 		require.Equal(t, "r1/z1/data/vm-9999-pvc-1", created.GetVolume().GetVolumeId())
 		require.EqualValues(t, 2*gib, created.GetVolume().GetCapacityBytes())
 		require.Equal(t, map[string]string{region: "r1", zone: "z1"}, created.GetVolume().GetAccessibleTopology()[0].GetSegments())
-		require.Equal(t, 1, lab.proxmox.Count())
+		require.Equal(t, []string{"z1: data:vm-9999-pvc-1"}, lab.disks())
 	}
 	for range 2 {
 		_, err := controller.DeleteVolume(t.Context(), &csi.DeleteVolumeRequest{VolumeId: "r1/z1/data/vm-9999-pvc-1"})
 		require.NoError(t, err)
-		require.Zero(t, lab.proxmox.Count())
+		require.Empty(t, lab.disks())
 	}
 	facts, _ := lab.timeline.After(0)
-	require.Equal(t, "created", facts[0].Value)
-	require.Equal(t, "deleted", facts[len(facts)-1].Value)
+	var volumes []string
+	for _, fact := range facts {
+		if fact.What == "volume" {
+			volumes = append(volumes, fact.Value)
+		}
+	}
+	require.Equal(t, []string{"created", "created", "deleted", "deleted"}, volumes)
 }
 
 func TestVolumesTakeRoom(t *testing.T) {
@@ -66,14 +78,16 @@ func TestVolumesTakeRoom(t *testing.T) {
 	controller := csi.NewControllerClient(lab.connection)
 	_, err := controller.CreateVolume(t.Context(), ask("pvc-1", nil))
 	require.NoError(t, err)
-	for host, want := range map[string]int64{"z1": room - 2*gib, "z2": room} {
+	free := map[string]int64{}
+	for _, host := range []string{"z1", "z2"} {
 		capacity, err := controller.GetCapacity(t.Context(), &csi.GetCapacityRequest{
 			AccessibleTopology: &csi.Topology{Segments: map[string]string{region: "r1", zone: host}},
 			Parameters:         map[string]string{"storage": "data"},
 		})
 		require.NoError(t, err)
-		require.Equal(t, want, capacity.GetAvailableCapacity())
+		free[host] = capacity.GetAvailableCapacity()
 	}
+	require.EqualValues(t, 2*gib, free["z2"]-free["z1"])
 }
 
 func TestVolumesThatCannotBe(t *testing.T) {
@@ -102,6 +116,39 @@ func TestVolumesThatCannotBe(t *testing.T) {
 	}
 	_, err = controller.DeleteVolume(t.Context(), &csi.DeleteVolumeRequest{})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
+}
+
+func TestTheDriverOfProxmoxIsToldItsClusters(t *testing.T) {
+	good := newProxmoxLab(t).config
+	for name, test := range map[string]struct {
+		run  cluster.Run
+		want string
+	}{
+		"nothing is mounted": {cluster.Run{}, "failed to read config: open /etc/proxmox/config.yaml: no such file or directory"},
+		"it is elsewhere": {
+			cluster.Run{Container: corev1.Container{Args: []string{"--cloud-config=/etc/other.yaml"}}},
+			"failed to read config: open /etc/other.yaml: no such file or directory",
+		},
+		"no clusters":      {cluster.Run{Files: map[string][]byte{"/etc/proxmox/config.yaml": []byte("{}")}}, "there are no clusters in it"},
+		"without a secret": {cluster.Run{Files: map[string][]byte{"/etc/proxmox/config.yaml": []byte(strings.ReplaceAll(good, "token_secret", "secret"))}}, "cluster #1: url, token_id, token_secret and region are required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := newProxmox(test.run)
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestAVolumeNeedsAnAccountThatMayMakeIt(t *testing.T) {
+	lab := newProxmoxLab(t)
+	volumes, err := newProxmox(cluster.Run{Files: map[string][]byte{"/etc/proxmox/config.yaml": []byte(strings.ReplaceAll(lab.config, "csi@pve!csi", "csi@pve!other"))}})
+	require.NoError(t, err)
+	place := []map[string]string{{region: "r1", zone: "z1"}}
+	_, err = volumes.Create(t.Context(), Request{Name: "pvc-1", Parameters: map[string]string{"storage": "data"}, Topologies: place})
+	require.EqualError(t, err, "GET /nodes/z1/storage/data/content: 401 no such token 'other' for user 'csi@pve'")
+	place[0][region] = "r2"
+	_, err = volumes.Create(t.Context(), Request{Name: "pvc-1", Parameters: map[string]string{"storage": "data"}, Topologies: place})
+	require.EqualError(t, err, `region "r2" is of none of the clusters in the driver's config`)
 }
 
 func TestWhoPlaysWhichContainer(t *testing.T) {
@@ -138,29 +185,56 @@ func TestFlagsThatAreGivenOnlyOnce(t *testing.T) {
 
 type proxmoxLab struct {
 	connection *grpc.ClientConn
-	proxmox    *Proxmox
+	proxmox    *proxmox.Cluster
 	timeline   *timeline.Timeline
+	// config is what the driver is told.
+	config string
 }
+
+// disks are what there is on the hosts' storage for disks.
+func (l proxmoxLab) disks() []string { return l.proxmox.Status("").Storages[0].Volumes }
 
 // startProxmox runs the driver's program as a container, and connects.
 func startProxmox(t *testing.T) proxmoxLab {
 	t.Helper()
-	lab := proxmoxLab{proxmox: NewProxmox(), timeline: timeline.New(time.Now, nil)}
+	lab := newProxmoxLab(t)
 	dir := t.TempDir()
-	program := Programs(Options{Dir: dir, Proxmox: lab.proxmox, Timeline: lab.timeline})[2]
-	socket := runProgram(t, program, dir, nil)
+	program := Programs(Options{Dir: dir, Timeline: lab.timeline})[2]
+	socket := runProgram(t, program, dir, cluster.Run{Files: map[string][]byte{"/etc/proxmox/config.yaml": []byte(lab.config)}})
 	lab.connection = connect(t, socket)
 	return lab
 }
 
+// newProxmoxLab is a Proxmox cluster of two hosts that is served.
+func newProxmoxLab(t *testing.T) proxmoxLab {
+	t.Helper()
+	steps, err := pace.New(pace.Fast, 1)
+	require.NoError(t, err)
+	lab := proxmoxLab{timeline: timeline.New(time.Now, nil)}
+	lab.proxmox, err = proxmox.New(proxmox.Options{
+		Pace: steps, Faults: fault.NewSet(lab.timeline), Timeline: lab.timeline, Seed: 1, Hosts: []string{"z1", "z2"},
+		Storages: []proxmox.Storage{{Name: "data", Content: []string{"images"}}}, Address: netip.MustParseAddr("127.0.0.1"),
+	})
+	require.NoError(t, err)
+	server := httptest.NewTLSServer(lab.proxmox)
+	t.Cleanup(func() {
+		require.NoError(t, lab.proxmox.Close(context.WithoutCancel(t.Context())))
+		server.Close()
+	})
+	id, secret, _ := strings.Cut(lab.proxmox.AddToken("csi@pve", "csi"), "=")
+	lab.config = fmt.Sprintf("clusters: [{url: %s/api2/json, insecure: true, token_id: %s, token_secret: %s, region: r1}]", server.URL, id, secret)
+	return lab
+}
+
 // runProgram runs a controller until the test ends, and returns its socket.
-func runProgram(t *testing.T, program cluster.Program, dir string, env map[string]string) string {
+func runProgram(t *testing.T, program cluster.Program, dir string, run cluster.Run) string {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "controller", UID: "uid"}}
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		ended <- program.Run(ctx, cluster.Run{Pod: pod, Env: env, Ready: func() { close(ready) }})
+		run.Pod, run.Ready = pod, func() { close(ready) }
+		ended <- program.Run(ctx, run)
 	}()
 	select {
 	case <-ready:

@@ -74,7 +74,7 @@ func startHetzner(t *testing.T, project *project) csi.ControllerClient {
 	t.Cleanup(api.Close)
 	dir := t.TempDir()
 	program := Programs(Options{Dir: dir, Endpoint: "http://192.0.2.1:1/v1", Timeline: timeline.New(time.Now, nil)})[1]
-	socket := runProgram(t, program, dir, map[string]string{"HCLOUD_TOKEN": "token", "HCLOUD_ENDPOINT": api.URL})
+	socket := runProgram(t, program, dir, cluster.Run{Env: map[string]string{"HCLOUD_TOKEN": "token", "HCLOUD_ENDPOINT": api.URL}})
 	return csi.NewControllerClient(connect(t, socket))
 }
 

@@ -24,8 +24,6 @@ type Options struct {
 	Provisioner string
 	// Endpoint is Hetzner's API, for drivers that are told no other.
 	Endpoint string
-	// Proxmox are the volumes of the Proxmox cluster.
-	Proxmox  *Proxmox
 	Timeline *timeline.Timeline
 }
 
@@ -38,11 +36,11 @@ func Programs(options Options) []cluster.Program {
 		provisioner{binary: options.Provisioner, sockets: sockets},
 		controller{
 			image: "hcloud-csi-driver", name: HetznerDriver, sockets: sockets, timeline: options.Timeline,
-			volumes: func(env map[string]string) (Volumes, error) { return hetzner(env, options.Endpoint) },
+			volumes: func(run cluster.Run) (Volumes, error) { return hetzner(run.Env, options.Endpoint) },
 		},
 		controller{
 			image: "proxmox-csi-controller", name: ProxmoxDriver, sockets: sockets, timeline: options.Timeline,
-			volumes: func(map[string]string) (Volumes, error) { return options.Proxmox, nil },
+			volumes: newProxmox,
 		},
 	}
 }
@@ -52,7 +50,7 @@ type controller struct {
 	image, name string
 	sockets     sockets
 	timeline    *timeline.Timeline
-	volumes     func(env map[string]string) (Volumes, error)
+	volumes     func(run cluster.Run) (Volumes, error)
 }
 
 // Plays says whether it is the controller: the image of the node plugin may be
@@ -71,7 +69,7 @@ func (c controller) Plays(_ *corev1.Pod, asked corev1.Container) bool {
 
 // Run serves the driver at the pod's socket.
 func (c controller) Run(ctx context.Context, run cluster.Run) error {
-	volumes, err := c.volumes(run.Env)
+	volumes, err := c.volumes(run)
 	if err != nil {
 		return fmt.Errorf("driver %s: %w", c.name, err)
 	}

@@ -2,95 +2,194 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
 	"strings"
-	"sync"
 
+	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
 // ProxmoxDriver is the name of the CSI driver for Proxmox VE.
 const ProxmoxDriver = "csi.proxmox.sinextra.dev"
 
-// Proxmox are the volumes of a Proxmox cluster: the driver calls no API here.
-// It is safe for concurrent use.
-type Proxmox struct {
-	mu      sync.Mutex
-	volumes map[string]Volume
+// nobody is the id of a machine that there is none of: volumes belong to it, so
+// that they outlive the machines that use them.
+const nobody = 9999
+
+// proxmoxVolumes are disks of Proxmox clusters, by the name of their region.
+type proxmoxVolumes map[string]*proxmoxAPI
+
+// proxmoxConfig is what the driver is told of clusters.
+type proxmoxConfig struct {
+	Clusters []struct {
+		URL         string `yaml:"url"`
+		Insecure    bool   `yaml:"insecure"`
+		TokenID     string `yaml:"token_id"`
+		TokenSecret string `yaml:"token_secret"`
+		Region      string `yaml:"region"`
+	} `yaml:"clusters"`
 }
 
-// NewProxmox is a Proxmox cluster without volumes.
-func NewProxmox() *Proxmox {
-	return &Proxmox{volumes: map[string]Volume{}}
+// defaultProxmoxConfig is where the driver looks unless it is told otherwise.
+const defaultProxmoxConfig = "/etc/proxmox/config.yaml"
+
+// newProxmox reads what the driver is told, as the real one does: from the file
+// that --cloud-config names.
+func newProxmox(run cluster.Run) (Volumes, error) {
+	file := defaultProxmoxConfig
+	for _, arg := range run.Container.Args {
+		if named, is := strings.CutPrefix(strings.TrimLeft(arg, "-"), "cloud-config="); is {
+			file = named
+		}
+	}
+	text, mounted := run.Files[path.Clean(file)]
+	if !mounted {
+		return nil, fmt.Errorf("failed to read config: open %s: no such file or directory", file)
+	}
+	var config proxmoxConfig
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		return nil, fmt.Errorf("failed to read config: %w", err)
+	}
+	if len(config.Clusters) == 0 {
+		return nil, errors.New("failed to read config: there are no clusters in it")
+	}
+	volumes := proxmoxVolumes{}
+	for i, one := range config.Clusters {
+		if one.URL == "" || one.TokenID == "" || one.TokenSecret == "" || one.Region == "" {
+			return nil, fmt.Errorf("failed to read config: cluster #%d: url, token_id, token_secret and region are required", i+1)
+		}
+		volumes[one.Region] = newProxmoxAPI(one.URL, one.TokenID+"="+one.TokenSecret, one.Insecure)
+	}
+	return volumes, nil
+}
+
+// disk is a volume's place: its region, host, storage and name.
+type disk struct{ region, host, storage, name string }
+
+func (d disk) id() string { return d.region + "/" + d.host + "/" + d.storage + "/" + d.name }
+
+// volid is what Proxmox calls it.
+func (d disk) volid() string { return d.storage + ":" + d.name }
+
+func parseDisk(id string) (disk, error) {
+	parts := strings.Split(id, "/")
+	if len(parts) != 4 {
+		return disk{}, fmt.Errorf("volume id %q is not of the form region/zone/storage/name", id)
+	}
+	return disk{parts[0], parts[1], parts[2], parts[3]}, nil
+}
+
+// content is the path of what is on its storage.
+func (d disk) content() string {
+	return "/nodes/" + url.PathEscape(d.host) + "/storage/" + url.PathEscape(d.storage) + "/content"
 }
 
 // Create makes a disk on the storage that the class names, on the host that the
 // zone is.
-func (p *Proxmox) Create(_ context.Context, asked Request) (Volume, error) {
-	storage := asked.Parameters["storage"]
-	if storage == "" {
+func (p proxmoxVolumes) Create(ctx context.Context, asked Request) (Volume, error) {
+	at := disk{storage: asked.Parameters["storage"], name: fmt.Sprintf("vm-%d-%s", nobody, asked.Name)}
+	if at.storage == "" {
 		return Volume{}, fmt.Errorf("volume %s: the StorageClass has no parameter storage", asked.Name)
 	}
-	var region, zone string
 	for _, topology := range asked.Topologies {
-		region, zone = topology[corev1.LabelTopologyRegion], topology[corev1.LabelTopologyZone]
-		if region != "" && zone != "" {
+		at.region, at.host = topology[corev1.LabelTopologyRegion], topology[corev1.LabelTopologyZone]
+		if at.region != "" && at.host != "" {
 			break
 		}
 	}
-	if region == "" || zone == "" {
+	if at.region == "" || at.host == "" {
 		return Volume{}, fmt.Errorf("volume %s: no node says its region and zone by labels", asked.Name)
 	}
 	size := max((asked.Bytes+gib-1)/gib, 1) * gib
 	if asked.Limit > 0 && size > asked.Limit {
 		return Volume{}, fmt.Errorf("%w: %d bytes, at most %d", ErrSize, size, asked.Limit)
 	}
-	id := diskPrefix(region, zone, storage) + asked.Name
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if existing, is := p.volumes[id]; is && existing.Bytes != size {
-		return Volume{}, fmt.Errorf("%w: %s has %d bytes, not %d", ErrExists, id, existing.Bytes, size)
+	api, err := p.of(at.region)
+	if err != nil {
+		return Volume{}, err
 	}
-	volume := Volume{ID: id, Bytes: size, Topology: map[string]string{
-		corev1.LabelTopologyRegion: region, corev1.LabelTopologyZone: zone,
-	}}
-	p.volumes[id] = volume
-	return volume, nil
+	if err := api.ensure(ctx, at, size); err != nil {
+		return Volume{}, err
+	}
+	return Volume{ID: at.id(), Bytes: size, Topology: map[string]string{
+		corev1.LabelTopologyRegion: at.region, corev1.LabelTopologyZone: at.host,
+	}}, nil
 }
 
-// Delete removes a disk.
-func (p *Proxmox) Delete(_ context.Context, id string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.volumes, id)
-	return nil
+func (p proxmoxVolumes) of(region string) (*proxmoxAPI, error) {
+	if api := p[region]; api != nil {
+		return api, nil
+	}
+	return nil, fmt.Errorf("region %q is of none of the clusters in the driver's config", region)
 }
 
-// room is how much each storage of each host has.
-const room = 1 << 40
+// Delete removes a disk, which may be gone already.
+func (p proxmoxVolumes) Delete(ctx context.Context, id string) error {
+	at, err := parseDisk(id)
+	if err != nil {
+		return err
+	}
+	api, err := p.of(at.region)
+	if err != nil {
+		return err
+	}
+	found, _, err := api.size(ctx, at)
+	if err != nil || !found {
+		return err
+	}
+	return api.task(ctx, http.MethodDelete, at.content()+"/"+url.PathEscape(at.volid()))
+}
 
 // Free is what is left of a storage.
-func (p *Proxmox) Free(place map[string]string, parameters map[string]string) int64 {
-	prefix := diskPrefix(place[corev1.LabelTopologyRegion], place[corev1.LabelTopologyZone], parameters["storage"])
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	free := int64(room)
-	for id, volume := range p.volumes {
-		if strings.HasPrefix(id, prefix) {
-			free -= volume.Bytes
+func (p proxmoxVolumes) Free(ctx context.Context, place map[string]string, parameters map[string]string) (int64, error) {
+	api, err := p.of(place[corev1.LabelTopologyRegion])
+	if err != nil {
+		return 0, err
+	}
+	var status struct {
+		Available int64 `json:"avail"`
+	}
+	at := disk{host: place[corev1.LabelTopologyZone], storage: parameters["storage"]}
+	err = api.call(ctx, http.MethodGet, strings.TrimSuffix(at.content(), "content")+"status", nil, &status)
+	return status.Available, err
+}
+
+// ensure makes a disk unless there is one of the name and size.
+func (a *proxmoxAPI) ensure(ctx context.Context, at disk, size int64) error {
+	found, has, err := a.size(ctx, at)
+	switch {
+	case err != nil:
+		return err
+	case found && has != size:
+		return fmt.Errorf("%w: %s has %d bytes, not %d", ErrExists, at.id(), has, size)
+	case found:
+		return nil
+	}
+	return a.call(ctx, http.MethodPost, at.content(), url.Values{
+		"vmid": {strconv.Itoa(nobody)}, "filename": {at.name}, "size": {strconv.FormatInt(size/1024, 10)},
+	}, nil)
+}
+
+// size is that of a disk, if there is one.
+func (a *proxmoxAPI) size(ctx context.Context, at disk) (found bool, size int64, err error) {
+	var listed []struct {
+		ID   string `json:"volid"`
+		Size int64  `json:"size"`
+	}
+	if err := a.call(ctx, http.MethodGet, at.content(), nil, &listed); err != nil {
+		return false, 0, err
+	}
+	for _, one := range listed {
+		if one.ID == at.volid() {
+			return true, one.Size, nil
 		}
 	}
-	return max(free, 0)
-}
-
-// diskPrefix is what the ids of the disks on a storage begin with.
-func diskPrefix(region, zone, storage string) string {
-	return region + "/" + zone + "/" + storage + "/vm-9999-"
-}
-
-// Count is how many volumes there are.
-func (p *Proxmox) Count() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.volumes)
+	return false, 0, nil
 }
