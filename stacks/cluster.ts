@@ -20,8 +20,7 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const configs = deployMachineConfigs(config, platform);
   const { clientConfiguration, clusterIdentifier } = configs.secrets;
   const credentials = clientCredentials(clientConfiguration);
-  const outputs = machineOutputs(config, platform ?? {}, configs, credentials);
-  if (platform === undefined) return outputs;
+  const outputs = machineOutputs(config, platform, configs, credentials);
 
   // Control planes first, so that a mistake shows before workers are touched.
   const machines = platform.machines.toSorted((a, b) => a.role.localeCompare(b.role));

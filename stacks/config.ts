@@ -25,7 +25,7 @@ import { labelSpelling, workerLabels } from "./rules/nodeLabels.ts";
 import { patchContent } from "./rules/patchContent.ts";
 import { patchConditions, patchNames, patchNodes } from "./rules/patches.ts";
 import { foreignNodeKeys, foreignSections } from "./rules/platform.ts";
-import { vmAndImage, vmPlaces, vmShape } from "./rules/proxmox.ts";
+import { vmAddressing, vmAndImage, vmPlaces, vmShape, vmSizes, vmSpread } from "./rules/proxmox.ts";
 import { networkAddresses, overlappingRanges, rangeSizes } from "./rules/ranges.ts";
 import { controlPlaneCount, schedulable } from "./rules/roles.ts";
 import { sealingKey } from "./rules/sealingKey.ts";
@@ -62,6 +62,9 @@ const rules = [
   vmShape,
   vmAndImage,
   vmPlaces,
+  vmSpread,
+  vmSizes,
+  vmAddressing,
   privateNetwork,
   routerAddress,
   withoutLayer2,

@@ -12,12 +12,11 @@ export interface MachineConfigs {
   readonly machineConfigurations: Readonly<Record<string, pulumi.Output<string>>>;
 }
 
-/** Without machines the nodes are called by their addresses, and what only their platform knows is not in the configs. */
-export function deployMachineConfigs(config: ClusterConfig, platform: PlatformMachines | undefined): MachineConfigs {
+export function deployMachineConfigs(config: ClusterConfig, platform: PlatformMachines): MachineConfigs {
   const { clusterName, talosVersion, protect } = config;
   const cluster = machineConfigInput(config);
   const nodes = machineNodes(config);
-  const reach = new Map(platform?.machines.map((machine) => [machine.name, machine.reach]));
+  const reach = new Map(platform.machines.map((machine) => [machine.name, machine.reach]));
 
   const secrets = new MachineSecrets(
     clusterName,
@@ -38,7 +37,7 @@ export function deployMachineConfigs(config: ClusterConfig, platform: PlatformMa
         cluster,
         node,
         machineSecrets: secrets.machineSecrets,
-        platformPatches: platform?.patches[node.name],
+        platformPatches: platform.patches[node.name],
       });
       return [node.name, made.machineConfiguration];
     }),

@@ -6,6 +6,7 @@ import type { ProxmoxCsiAccount } from "../components/platform/proxmoxCsi.ts";
 import type { ConfigPatch } from "../components/talos/machineInput.ts";
 import { deployExisting } from "./existing.ts";
 import { deployHetzner } from "./hetzner.ts";
+import { deployProxmox } from "./proxmox.ts";
 import type { ClusterConfig } from "./schema.ts";
 
 /** What the chain goes on with, whatever the platform. */
@@ -24,8 +25,12 @@ export interface PlatformMachines {
   readonly proxmoxCsi?: ProxmoxCsiAccount;
 }
 
-/** Undefined where the platform has no machines yet: then the chain ends with the machine configs. */
-export function deployMachines(config: ClusterConfig): PlatformMachines | undefined {
-  if (config.platform === "hetzner") return deployHetzner(config);
-  return config.platform === "existing" ? deployExisting(config) : undefined;
+const platforms: Readonly<Record<ClusterConfig["platform"], (config: ClusterConfig) => PlatformMachines>> = {
+  hetzner: deployHetzner,
+  proxmox: deployProxmox,
+  existing: deployExisting,
+};
+
+export function deployMachines(config: ClusterConfig): PlatformMachines {
+  return platforms[config.platform](config);
 }

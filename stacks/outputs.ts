@@ -41,7 +41,7 @@ export interface NodeOutput {
 /** All that is known without a cluster. */
 export function machineOutputs(
   config: ClusterConfig,
-  { machines = [] }: Partial<PlatformMachines>,
+  { machines }: PlatformMachines,
   { secrets, machineConfigurations }: MachineConfigs,
   credentials: pulumi.Output<TalosCredentials>,
 ): ClusterOutputs {

@@ -265,6 +265,32 @@ export const catalogue = {
     cause: "The image command failed; the end of what it said is in the message.",
     remedy: "Mend what it says and run it again.",
   },
+  "SLU-M111": {
+    title: "The Image Factory refuses or fails",
+    cause: "It is not reached from here, or does not take the schematic; its words are in the message.",
+    remedy: "Check image.factory, image.extensions and the way to the factory, and run it again.",
+  },
+  "SLU-M112": {
+    title: "The Image Factory counts otherwise",
+    cause: "It has the schematic under another id than was worked out here, so it would make other images.",
+    remedy:
+      "Set image.factory to an official Image Factory; where it is one, this program has a fault: report both ids.",
+  },
+  "SLU-M113": {
+    title: "No address by DHCP",
+    cause: "The VM runs without the guest agent, or no DHCP server has answered it.",
+    remedy: "Look at the VM's console in Proxmox, at the bridge and the VLAN, and at the DHCP server.",
+  },
+  "SLU-M114": {
+    title: "Another address than the one listed",
+    cause: "The DHCP server gives the VM an address that is not the one in the node's entry.",
+    remedy: "Reserve the listed address for the MAC at the DHCP server, or list the one that it gives.",
+  },
+  "SLU-M115": {
+    title: "The Proxmox API refuses or fails",
+    cause: "It is not reached from here, the token lacks a privilege, or a host is down; its words are in the message.",
+    remedy: "Check proxmox.endpoint, the token and its privileges (docs/proxmox.md), and the host.",
+  },
   "SLU-L101": {
     title: "etcd would lose its quorum",
     cause:

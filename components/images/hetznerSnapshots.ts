@@ -1,4 +1,5 @@
 // Snapshots as the Hetzner API tells of them. One question with a deadline; how often it is asked is the caller's business.
+import { unanswered } from "../errors/unanswered.ts";
 import { labelSelector } from "./snapshotLabels.ts";
 
 export interface SnapshotQuery {
@@ -87,13 +88,6 @@ async function ask({ endpoint, token, fetch, deadline }: HetznerApi, path: strin
   const words = body?.error === undefined ? "" : `: ${body.error.message} (${body.error.code})`;
   const mayPass = response.status === 429 || response.status >= 500 || response.ok;
   throw new HetznerApiError(`${endpoint} answers ${response.status}${words}`, mayPass);
-}
-
-/** What fetch throws says the cause one level down. */
-function unanswered(error: unknown, deadline: number): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `nothing within ${deadline} s`;
-  return error.cause instanceof Error ? error.cause.message || error.cause.name : error.message;
 }
 
 function parsed(text: string): unknown {

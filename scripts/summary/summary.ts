@@ -65,11 +65,10 @@ async function expectedOf(environment: string): Promise<Expected> {
   return { nodes: config.nodes, gates: gatesOf(config) };
 }
 
-/** The gates that the chain of an environment has. One whose platform has no machines yet has none. */
+/** The gates that the chain of an environment has. */
 export function gatesOf(
   config: Pick<ClusterConfig, "platform" | "network" | "csi" | "sealedSecrets" | "flux">,
 ): GateName[] {
-  if (config.platform === "proxmox") return [];
   const absent = new Set<GateName>([
     ...(config.network.vip !== undefined ? [] : (["VirtualAddress"] as const)),
     ...(hasCsi(config) ? [] : (["CsiReady"] as const)),

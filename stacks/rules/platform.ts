@@ -4,6 +4,7 @@ import { rule } from "./rule.ts";
 const nodeKeys = {
   vmId: "proxmox",
   host: "proxmox",
+  size: "proxmox",
   serverType: "hetzner",
   location: "hetzner",
   reach: "existing",
@@ -27,6 +28,12 @@ export const foreignNodeKeys = rule(["platform", "nodes"], function* ({ platform
           message: `is for platform '${owner}', but platform is '${platform}': remove it`,
         };
       }
+    }
+    if (node.uuid !== undefined && platform === "proxmox") {
+      yield {
+        path: `nodes[${index}].uuid`,
+        message: "Proxmox gives each VM that it makes a UUID of its own: remove it",
+      };
     }
     if (node.mac !== undefined && platform === "hetzner") {
       yield { path: `nodes[${index}].mac`, message: "Hetzner gives its servers their MACs: remove it" };

@@ -1,3 +1,5 @@
+import { countedNames } from "../../components/images/platformNetwork.ts";
+import { vmHost } from "../../components/machines/vmHost.ts";
 import type { ClusterConfig } from "../schema.ts";
 import { rule } from "./rule.ts";
 
@@ -68,5 +70,61 @@ export const vmPlaces = rule(["platform", "proxmox", "nodes"], function* ({ plat
         message: `${host} is not one of proxmox.hosts: ${proxmox.hosts.join(", ")}`,
       };
     }
+  }
+});
+
+/** S4.1: the loss of one Proxmox host is to cost as few control planes as can be. Who names the hosts of all of them has thought of it. */
+export const vmSpread = rule(["platform", "proxmox", "nodes"], function* ({ platform, proxmox, nodes }) {
+  if (platform !== "proxmox" || proxmox === undefined) return;
+  const hosts = [...new Set(proxmox.hosts)];
+  const placed = nodes.flatMap((node, index) =>
+    node.role === "controlplane" ? [{ ...node, index, on: vmHost(node, hosts) }] : [],
+  );
+  if (placed.every(({ host }) => host !== undefined)) return;
+  const most = Math.ceil(placed.length / hosts.length);
+  for (const on of hosts) {
+    const there = placed.filter((node) => node.on === on);
+    const movable = there.find(({ host }) => host === undefined);
+    if (there.length > most && movable !== undefined) {
+      const names = there.map(({ name }) => name).join(", ");
+      yield {
+        path: `nodes[${movable.index}].host`,
+        message: `by their addresses the control planes ${names} would all be on ${on}, and with ${hosts.length} hosts ${most} at most need to be: name the host, or take neighbouring addresses`,
+      };
+    }
+  }
+});
+
+/** What a control plane cannot do without, whatever its entry says. */
+const leastOfControlPlanes = { cores: 2, memory: 2048 } as const;
+
+export const vmSizes = rule(["nodes"], function* ({ nodes }) {
+  for (const [index, { role, size }] of nodes.entries()) {
+    if (role !== "controlplane") continue;
+    for (const key of ["cores", "memory"] as const) {
+      const [got, least] = [size?.[key], leastOfControlPlanes[key]];
+      if (got !== undefined && got < least) {
+        yield { path: `nodes[${index}].size.${key}`, message: `is ${got}, and a control plane needs ${least}` };
+      }
+    }
+  }
+});
+
+/** S4.3: what carries the address to the node on its first boot has limits of its own. */
+export const vmAddressing = rule(["platform", "network", "image"], function* ({ platform, network, image }) {
+  if (platform !== "proxmox") return;
+  if (network.addressing === "nocloud" && network.vlan?.mode === "trunk") {
+    yield {
+      path: "network.vlan.mode",
+      message:
+        "'trunk' with network.addressing 'nocloud': Proxmox writes seeds without VLANs: use mode 'access', or addressing 'meta'",
+    };
+  }
+  const named = image.kernelArgs.find((argument) => argument.startsWith("net.ifnames=") && argument !== countedNames);
+  if (network.addressing === "meta" && named !== undefined) {
+    yield {
+      path: "image.kernelArgs",
+      message: `${named} with network.addressing 'meta': the image has the address for eth0, which ${countedNames} makes the NIC's name: remove it`,
+    };
   }
 });

@@ -1,5 +1,6 @@
 // A node of the cluster, and what it is installed to.
 import { z } from "zod";
+import { size } from "./proxmox.ts";
 import { dnsLabel, ipv4, mac } from "./scalars.ts";
 
 /** Selects the disk to install to by what it is, where its device name may change. All given keys must match. */
@@ -51,8 +52,10 @@ export const node = z.strictObject({
     .optional(),
   /** Proxmox: the VM's id. */
   vmId: z.int().min(100, "must be 100 or more: Proxmox keeps the ids below").max(999_999_999).optional(),
-  /** Proxmox: the host that the VM runs on. Default `proxmox.hosts[0]`. */
+  /** Proxmox: the host that the VM runs on. Default: `proxmox.hosts` in turn by address. */
   host: z.string().min(1).optional(),
+  /** Proxmox: overrides `proxmox.sizes.<role>`. */
+  size: size.optional(),
   /** Hetzner: overrides `hetzner.serverTypes.<role>`. */
   serverType: z.string().min(1).optional(),
   /** Hetzner: overrides `hetzner.location`. */

@@ -2,6 +2,19 @@
 import { z } from "zod";
 import { dnsLabel } from "./scalars.ts";
 
+const cores = z.int().min(1);
+/** MiB. */
+const memory = z.int().min(1024);
+/** GiB. */
+const disk = z.int().min(10);
+
+/** Of one VM, in place of what its role has. */
+export const size = z.strictObject({
+  cores: cores.optional(),
+  memory: memory.optional(),
+  disk: disk.optional(),
+});
+
 export const proxmox = z.strictObject({
   /** The Proxmox API. */
   endpoint: z.string().regex(/^https:\/\/[^/]+\/?$/, "must be of the form https://<host>:8006"),
@@ -26,10 +39,21 @@ export const proxmox = z.strictObject({
       reclaimPolicy: z.enum(["Delete", "Retain"]).default("Delete"),
     })
     .prefault({}),
+  /** A pool of this name is made, and the VMs are put into it. Default: none. */
+  pool: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be letters, digits, '.', '_' and '-'")
+    .optional(),
+  /** Tags of the VMs, beside the cluster's name and the node's role. */
+  tags: z
+    .array(z.string().regex(/^[a-z0-9_][a-z0-9_.+-]*$/, "must be lower-case letters, digits, '_', '.', '+' and '-'"))
+    .default([]),
   vm: z
     .strictObject({
       machine: z.string().default("q35"),
       bios: z.string().default("ovmf"),
+      /** What the VM sees of the host's processor: `host` is fastest, and cannot be moved between unlike hosts. */
+      cpu: z.string().min(1).default("x86-64-v2-AES"),
       efiDisk: z.boolean().default(true),
       /** Secure Boot keys on the EFI disk: only together with `image.secureBoot`. */
       preEnrolledKeys: z.boolean().default(false),
@@ -44,11 +68,9 @@ export const proxmox = z.strictObject({
   sizes: z
     .strictObject({
       controlplane: z
-        .strictObject({ cores: z.int().min(2), memory: z.int().min(2048), disk: z.int().min(10) })
+        .strictObject({ cores: z.int().min(2), memory: z.int().min(2048), disk })
         .prefault({ cores: 4, memory: 8192, disk: 40 }),
-      worker: z
-        .strictObject({ cores: z.int().min(1), memory: z.int().min(1024), disk: z.int().min(10) })
-        .prefault({ cores: 8, memory: 16384, disk: 100 }),
+      worker: z.strictObject({ cores, memory, disk }).prefault({ cores: 8, memory: 16384, disk: 100 }),
     })
     .prefault({}),
 });

@@ -86,12 +86,14 @@ export class Workbench {
     return name;
   }
 
-  /** Sets top-level keys in the file. */
+  /** Sets top-level keys in the file, or removes those that are undefined. */
   editEnvironment(name: string, changes: Readonly<Record<string, unknown>>): void {
     if (!this.environments.includes(name)) throw new Error(`${name} is not a test's own`);
     const document = parseDocument(readFileSync(settingsPath(name), "utf8"));
     for (const [key, value] of Object.entries(changes)) {
-      document.setIn(["config", `sluice:${key}`], value);
+      const path = ["config", `sluice:${key}`];
+      if (value === undefined) document.deleteIn(path);
+      else document.setIn(path, value);
     }
     writeFileSync(settingsPath(name), document.toString());
   }
@@ -175,7 +177,7 @@ export function settingsPath(name: string): string {
 }
 
 /** A value of an exported state without the marks of secrets. */
-function plain(value: unknown): unknown {
+export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;
   if ("plaintext" in value) return plain(JSON.parse(String(value.plaintext)));

@@ -9,15 +9,8 @@ export interface Shape {
 
 /** `type name` of each, sorted; without providers. */
 export function hetznerResources(name: string, { nodes, groups, hasFlux }: Shape): string[] {
-  const gates = {
-    ...{ Preflight: "preflight", Stages: "stages", Etcd: "etcd", TalosServices: "talos-services" },
-    ...{ KubernetesApi: "kubernetes-api", NodesJoined: "nodes-joined" },
-    ...{ CiliumReady: "cilium-ready", NodesReady: "nodes-ready", CsiReady: "csi-ready" },
-    ...{ SealedSecretsReady: "sealed-secrets-ready", ...(hasFlux && { GitOpsReady: "gitops-ready" }) },
-  };
   const balancer = ["LoadBalancer", "LoadBalancerNetwork", "LoadBalancerService", "LoadBalancerTarget"];
   return [
-    `pulumi:pulumi:Stack sluice-${name}`,
     `sluice:images:HetznerImage ${name}-image`,
     `pulumi-nodejs:dynamic/images:HetznerSnapshot ${name}-image`,
     `sluice:machines:HetznerMachines ${name}`,
@@ -27,6 +20,24 @@ export function hetznerResources(name: string, { nodes, groups, hasFlux }: Shape
     ...groups.map((group) => `hcloud:index/placementGroup:PlacementGroup ${name}-spread-${group}`),
     ...nodes.map((node) => `hcloud:index/server:Server ${name}-${node}`),
     ...balancer.map((type) => `hcloud:index/${type[0]?.toLowerCase()}${type.slice(1)}:${type} ${name}-api`),
+    `sluice:platform:HcloudSecret ${name}-hcloud`,
+    `kubernetes:core/v1:Secret ${name}-hcloud-secret`,
+    ...release("HcloudCloudControllerManager", `${name}-ccm`),
+    ...release("HcloudCsi", `${name}-csi`),
+    ...chainResources(name, { nodes, hasFlux }),
+  ].sort();
+}
+
+/** What every platform has. */
+export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "groups">): string[] {
+  const gates = {
+    ...{ Preflight: "preflight", Stages: "stages", Etcd: "etcd", TalosServices: "talos-services" },
+    ...{ KubernetesApi: "kubernetes-api", NodesJoined: "nodes-joined" },
+    ...{ CiliumReady: "cilium-ready", NodesReady: "nodes-ready", CsiReady: "csi-ready" },
+    ...{ SealedSecretsReady: "sealed-secrets-ready", ...(hasFlux && { GitOpsReady: "gitops-ready" }) },
+  };
+  return [
+    `pulumi:pulumi:Stack sluice-${name}`,
     `sluice:talos:MachineSecrets ${name}`,
     `talos:machine/secrets:Secrets ${name}`,
     ...nodes.map((node) => `sluice:talos:NodeMachineConfig ${name}-${node}`),
@@ -37,16 +48,12 @@ export function hetznerResources(name: string, { nodes, groups, hasFlux }: Shape
     `talos:cluster/kubeconfig:Kubeconfig ${name}`,
     ...Object.entries(gates).map(([type, part]) => `pulumi-nodejs:dynamic/gates:${type} ${name}-${part}`),
     ...release("Cilium", `${name}-cilium`),
-    `sluice:platform:HcloudSecret ${name}-hcloud`,
-    `kubernetes:core/v1:Secret ${name}-hcloud-secret`,
-    ...release("HcloudCloudControllerManager", `${name}-ccm`),
-    ...release("HcloudCsi", `${name}-csi`),
     ...release("SealedSecrets", `${name}-sealed-secrets`),
     ...(hasFlux ? flux(`${name}-flux`) : []),
-  ].sort();
+  ];
 }
 
-function release(component: string, name: string): string[] {
+export function release(component: string, name: string): string[] {
   return [`sluice:platform:${component} ${name}`, `kubernetes:helm.sh/v3:Release ${name}-release`];
 }
 

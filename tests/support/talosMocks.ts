@@ -13,9 +13,14 @@ export const secretsType = "talos:machine/secrets:Secrets";
 export const generator = "talos:machine/getConfiguration:getConfiguration";
 export const clientConfig = "talos:client/getConfiguration:getConfiguration";
 
+const kubeconfigRaw = "clusters: [{ name: cloud, cluster: { server: https://10.0.1.5:6443 } }]";
+
 /** The state after an update. */
 export const talosMocks: MockOptions = {
-  state: ({ type, inputs }) => (type === secretsType ? { ...inputs, machineSecrets, clientConfiguration } : inputs),
+  state: ({ type, inputs }) => {
+    if (type === secretsType) return { ...inputs, machineSecrets, clientConfiguration };
+    return type === "talos:cluster/kubeconfig:Kubeconfig" ? { ...inputs, kubeconfigRaw } : inputs;
+  },
   invoke: ({ token, inputs }) => {
     if (token === generator) return { ...inputs, machineConfiguration: `config of a ${inputs.machineType}` };
     if (token === clientConfig) return { ...inputs, talosConfig: `talosconfig of ${inputs.clusterName}` };

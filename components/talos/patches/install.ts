@@ -1,4 +1,5 @@
 import { installerImage, talosPlatform } from "../../images/installer.ts";
+import { nodeSchematic } from "../../images/nodeSchematic.ts";
 import { schematicId } from "../../images/schematic.ts";
 import { diskChoice } from "../installDisk.ts";
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
@@ -20,8 +21,8 @@ export function installPatches(input: MachineConfigInput, node: MachineNode): re
             factory: image.factory,
             platform: talosPlatform(input.platform, input.network.addressing),
             secureBoot: image.secureBoot,
-            // META contents are for the first boot: an upgrade keeps what the node has, so all nodes share one installer.
-            schematicId: schematicId({ extensions: image.extensions, kernelArgs: image.kernelArgs }),
+            // The one that the node's image was made from, so that an install or upgrade leaves it what it is.
+            schematicId: schematicId(nodeSchematic(input, node)),
             talosVersion,
           }),
           wipe: install.wipe,

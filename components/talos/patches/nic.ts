@@ -1,5 +1,10 @@
 import type { MachineConfigInput, MachineNode } from "../machineInput.ts";
 
+interface LinkArgs {
+  readonly network: Pick<MachineConfigInput["network"], "vlan">;
+  readonly image: Pick<MachineConfigInput["image"], "kernelArgs">;
+}
+
 /** What config documents call the NIC that bears the node's address: kernel names differ from machine to machine. */
 export const nicAlias = "net0";
 
@@ -8,7 +13,7 @@ export const nicAlias = "net0";
  * config must go on under its name, as the kernel refuses a second one with the same tag: by a kernel argument `vlan=` it is named after the
  * NIC in that argument (nethelpers.VLANLinkName), and META or nocloud are to use the name returned here.
  */
-export function addressLink({ network: { vlan }, image }: Pick<MachineConfigInput, "network" | "image">): string {
+export function addressLink({ network: { vlan }, image }: LinkArgs): string {
   if (vlan?.mode !== "trunk") {
     return nicAlias;
   }

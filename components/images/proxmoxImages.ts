@@ -1,0 +1,78 @@
+import * as proxmoxve from "@muhlba91/pulumi-proxmoxve";
+import * as pulumi from "@pulumi/pulumi";
+import { FactorySchematic } from "./factorySchematic.ts";
+import type { TalosPlatform } from "./installer.ts";
+import { type Schematic, schematicId } from "./schematic.ts";
+
+export interface ProxmoxImagesArgs {
+  readonly clusterName: string;
+  readonly talosVersion: string;
+  readonly platform: TalosPlatform;
+  readonly architecture: "amd64" | "arm64";
+  readonly secureBoot: boolean;
+  /** Host of the Image Factory. */
+  readonly factory: string;
+  /** A storage of every host, with content type `import`. */
+  readonly storage: string;
+  /** What each VM starts from, and on which host. */
+  readonly nodes: readonly { readonly name: string; readonly host: string; readonly schematic: Schematic }[];
+}
+
+/** One image per Proxmox host and schematic, fetched by the host itself. */
+export class ProxmoxImages extends pulumi.ComponentResource {
+  /** By the node's name: the image's id in Proxmox, as a disk is imported from it. */
+  readonly images: Readonly<Record<string, pulumi.Output<string>>>;
+
+  constructor(name: string, args: ProxmoxImagesArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("sluice:images:ProxmoxImages", name, {}, opts);
+
+    const schematics = new Map<string, FactorySchematic>();
+    const files = new Map<string, proxmoxve.download.File>();
+    const images = args.nodes.map((node): [string, pulumi.Output<string>] => {
+      const { schematic, host } = node;
+      const id = schematicId(schematic);
+      // A schematic that holds an address is a single node's: it and its image are called after the node, the others after nothing and the host.
+      const isOwn = schematic.meta !== undefined;
+      const known =
+        schematics.get(id) ??
+        new FactorySchematic(
+          isOwn ? `${name}-${node.name}` : name,
+          { factory: args.factory, schematic },
+          { parent: this },
+        );
+      schematics.set(id, known);
+      const file =
+        files.get(`${host} ${id}`) ?? this.fetch(`${name}-${isOwn ? node.name : host}`, args, { host, id }, known);
+      files.set(`${host} ${id}`, file);
+      return [node.name, file.id];
+    });
+    this.images = Object.fromEntries(images);
+    this.registerOutputs({});
+  }
+
+  private fetch(
+    name: string,
+    args: ProxmoxImagesArgs,
+    { host, id }: { readonly host: string; readonly id: string },
+    known: FactorySchematic,
+  ): proxmoxve.download.File {
+    const { clusterName, talosVersion, platform, architecture, factory, storage } = args;
+    const image = `${platform}-${architecture}${args.secureBoot ? "-secureboot" : ""}`;
+    return new proxmoxve.download.File(
+      name,
+      {
+        nodeName: host,
+        datastoreId: storage,
+        contentType: "import",
+        url: `https://${factory}/image/${id}/v${talosVersion}/${image}.qcow2`,
+        // The cluster's own: another cluster that is destroyed does not take it along.
+        fileName: `${clusterName}-talos-${talosVersion}-${image}-${id.slice(0, 16)}.qcow2`,
+        // By its name it is what it is: nobody needs to ask the factory for its size at every refresh, and a rest of a run before is none.
+        overwrite: false,
+        overwriteUnmanaged: true,
+        uploadTimeout: 1800,
+      },
+      { parent: this, dependsOn: [known] },
+    );
+  }
+}

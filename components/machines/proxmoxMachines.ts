@@ -1,0 +1,104 @@
+import * as proxmoxve from "@muhlba91/pulumi-proxmoxve";
+import * as pulumi from "@pulumi/pulumi";
+import type { Machine } from "./machine.ts";
+import type { Role } from "./node.ts";
+import { proxmoxProviderId } from "./proxmoxTopology.ts";
+import { type VmSeed, type VmShape, type VmSize, vmInputs } from "./proxmoxVm.ts";
+
+export interface ProxmoxNode {
+  readonly name: string;
+  readonly role: Role;
+  readonly address: string;
+  readonly mac: string;
+  readonly vmId: number;
+  /** The Proxmox host that the VM is made on. */
+  readonly host: string;
+  /** The person named the host: there the VM is to be, and it is moved to it. */
+  readonly isHostNamed: boolean;
+  readonly size: VmSize;
+}
+
+export interface ProxmoxMachinesArgs {
+  readonly clusterName: string;
+  /** What the Proxmox cluster is called. */
+  readonly region: string;
+  readonly nodes: readonly ProxmoxNode[];
+  readonly shape: VmShape;
+  /** For the VMs' disks. */
+  readonly storage: string;
+  readonly bridge: string;
+  /** The VLAN that the VMs' ports are in. */
+  readonly vlan?: number | undefined;
+  /** The image of each node, by its name. */
+  readonly images: Readonly<Record<string, pulumi.Input<string>>>;
+  /** The seed of each node that reads one, by its name. */
+  readonly seeds?: Readonly<Record<string, VmSeed>> | undefined;
+  /** Made for the VMs, with this name. */
+  readonly pool?: string | undefined;
+  readonly tags: readonly string[];
+  /** Have the engine and Proxmox refuse to delete. */
+  readonly protect: boolean;
+}
+
+/** VMs on one Proxmox cluster. */
+export class ProxmoxMachines extends pulumi.ComponentResource {
+  readonly machines: readonly Machine[];
+  /** The Proxmox host that each VM is on, by the node's name. */
+  readonly hosts: Readonly<Record<string, pulumi.Output<string>>>;
+
+  constructor(name: string, args: ProxmoxMachinesArgs, opts?: pulumi.ComponentResourceOptions) {
+    const { protect } = args;
+    super("sluice:machines:ProxmoxMachines", name, {}, { ...opts, protect });
+
+    const pool = args.pool === undefined ? undefined : this.makePool(name, args, args.pool);
+    const made = args.nodes.map((node) => ({ node, vm: this.makeVm(name, args, node, pool) }));
+
+    this.hosts = Object.fromEntries(made.map(({ node, vm }) => [node.name, vm.nodeName]));
+    this.machines = made.map(({ node: { name, role, address, mac, vmId, host }, vm }) => ({
+      ...{ name, role, address },
+      reach: vm.id.apply(() => address),
+      identity: uuidOf(vm).apply((uuid) => ({ mac, ...(uuid !== undefined && { uuid }) })),
+      providerId: pulumi.output(proxmoxProviderId({ region: args.region, host, vmId })),
+      machineId: pulumi.all([vm.id, uuidOf(vm)]).apply(([id, uuid]) => `${id}/${uuid ?? ""}`),
+    }));
+    this.registerOutputs();
+  }
+
+  private makePool(name: string, { clusterName }: ProxmoxMachinesArgs, poolId: string) {
+    const comment = `The Talos cluster ${clusterName}, made by Sluice`;
+    return new proxmoxve.PoolLegacy(`${name}-pool`, { poolId, comment }, { parent: this });
+  }
+
+  private makeVm(name: string, args: ProxmoxMachinesArgs, node: ProxmoxNode, pool: proxmoxve.PoolLegacy | undefined) {
+    const { clusterName, shape, storage, bridge, vlan, tags, protect } = args;
+    const image = args.images[node.name];
+    if (image === undefined) throw new Error(`node '${node.name}' has no image`);
+    return new proxmoxve.VmLegacy(
+      `${name}-${node.name}`,
+      vmInputs({
+        ...{ clusterName, shape, storage, bridge, vlan, tags, protect, image },
+        ...node,
+        seed: args.seeds?.[node.name],
+        pool: pool?.poolId,
+      }),
+      {
+        parent: this,
+        // The new VM has the id, the MAC and the address of the old one.
+        deleteBeforeReplace: true,
+        ignoreChanges: [
+          // The plugin reads back none where it has written none, and would write it again in every update.
+          "disks[0].speed",
+          // A disk is imported when it is made: Talos is upgraded in place.
+          "disks[0].importFrom",
+          // Where nobody named the host, a VM that was moved stays where it was moved to, also when there are more hosts.
+          ...(node.isHostNamed ? [] : ["nodeName"]),
+        ],
+      },
+    );
+  }
+}
+
+/** The machine's UUID as Proxmox made it. */
+function uuidOf({ smbios }: proxmoxve.VmLegacy): pulumi.Output<string | undefined> {
+  return smbios.apply((settings) => settings?.uuid?.toLowerCase());
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import { parse } from "yaml";
+import { type NodeSchematicArgs, nodeSchematic } from "../../../components/images/nodeSchematic.ts";
+import { schematicYaml } from "../../../components/images/schematic.ts";
+
+const home: NodeSchematicArgs = {
+  platform: "proxmox",
+  network: { nodeCidr: "10.0.0.0/16", gateway: "10.0.0.1", nameservers: ["10.0.0.1"], addressing: "meta" },
+  image: { extensions: ["siderolabs/qemu-guest-agent"], kernelArgs: ["quiet"] },
+};
+const node = { name: "cp-1", address: "10.0.0.11" };
+const layer = "platform";
+
+function networkOf(args: NodeSchematicArgs, of = node) {
+  const [entry, ...others] = nodeSchematic(args, of).meta ?? [];
+  expect(others).toEqual([]);
+  return parse(entry?.value ?? "");
+}
+
+describe("the image of a node", () => {
+  test("S4.3 holds the node's network under META key 10, for the only NIC, whose name the kernel is told to count", () => {
+    const { meta, ...rest } = nodeSchematic(home, node);
+    expect(rest).toEqual({ extensions: ["siderolabs/qemu-guest-agent"], kernelArgs: ["quiet", "net.ifnames=0"] });
+    expect(meta?.map(({ key }) => key)).toEqual([10]);
+    expect(networkOf(home)).toEqual({
+      addresses: [
+        { address: "10.0.0.11/16", linkName: "eth0", family: "inet4", scope: "global", flags: "permanent", layer },
+      ],
+      links: [{ name: "eth0", logical: false, up: true, mtu: 0, kind: "", type: "ether", layer }],
+      routes: [
+        {
+          ...{
+            family: "inet4",
+            dst: "",
+            src: "",
+            gateway: "10.0.0.1",
+            outLinkName: "eth0",
+            table: "main",
+            priority: 1024,
+          },
+          ...{ scope: "global", type: "unicast", flags: "", protocol: "static", layer },
+        },
+      ],
+      hostnames: [{ hostname: "cp-1", domainname: "", layer }],
+      resolvers: [{ dnsServers: ["10.0.0.1"], layer }],
+      timeServers: [],
+    });
+  });
+
+  test("S4.3 names a NIC that it has nothing for, or Talos would ask a DHCP server on it: a VLAN that the node tags itself", () => {
+    const vlan = { tag: 20, mode: "trunk" } as const;
+    const { links, addresses, routes } = networkOf({ ...home, network: { ...home.network, vlan } });
+    expect(links).toEqual([
+      { name: "eth0", logical: false, up: true, mtu: 0, kind: "", type: "ether", layer },
+      {
+        ...{ name: "net0.20", logical: true, up: true, mtu: 0, kind: "vlan", type: "ether", parentName: "eth0" },
+        ...{ vlan: { vlanID: 20, vlanProtocol: "802.1q" }, layer },
+      },
+    ]);
+    expect([addresses[0].linkName, routes[0].outLinkName]).toEqual(["net0.20", "net0.20"]);
+  });
+
+  test("S4.3 knows of no VLAN that the node's port is in", () => {
+    const vlan = { tag: 20, mode: "access" } as const;
+    expect(networkOf({ ...home, network: { ...home.network, vlan } })).toEqual(networkOf(home));
+  });
+
+  test("S2.3 names a kernel argument once", () => {
+    const image = { extensions: [], kernelArgs: ["net.ifnames=0"] };
+    expect(nodeSchematic({ ...home, image }, node).kernelArgs).toEqual(["net.ifnames=0"]);
+  });
+
+  test.each([
+    { platform: "proxmox", addressing: "dhcp" },
+    { platform: "proxmox", addressing: "nocloud" },
+    { platform: "existing", addressing: "meta" },
+    { platform: "hetzner", addressing: "dhcp" },
+  ] as const)("S4.3 is every node's where no address is in it: $platform, $addressing", ({ platform, addressing }) => {
+    expect(nodeSchematic({ ...home, platform, network: { ...home.network, addressing } }, node)).toEqual(home.image);
+  });
+
+  test("S4.2 S4.3 is another one for every node, and follows from its own entry alone", () => {
+    const octet = fc.integer({ min: 1, max: 254 });
+    const nodes = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), address: fc.tuple(octet, octet) });
+    fc.assert(
+      fc.property(nodes, nodes, (one, other) => {
+        const yaml = ({ name, address: [c, d] }: typeof one) =>
+          schematicYaml(nodeSchematic(home, { name, address: `10.0.${c}.${d}` }));
+        const isSame = one.name === other.name && String(one.address) === String(other.address);
+        expect(yaml(one) === yaml(other)).toBe(isSame);
+        const { customization } = parse(yaml(one));
+        const { addresses, hostnames } = JSON.parse(customization.meta[0].value);
+        expect(addresses[0].address).toBe(`10.0.${one.address.join(".")}/16`);
+        expect(hostnames[0].hostname).toBe(one.name);
+      }),
+    );
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "@jest/globals";
+import { ProxmoxMachines, type ProxmoxMachinesArgs } from "../../../components/machines/proxmoxMachines.ts";
+import { vmSize } from "../../../components/machines/proxmoxVm.ts";
+import { type MockOptions, record, title, unwrap } from "../../support/mocks.ts";
+
+const size = { cores: 4, memory: 8192, disk: 40 };
+const args: ProxmoxMachinesArgs = {
+  clusterName: "home",
+  region: "proxmox",
+  nodes: [
+    {
+      ...{ name: "cp-1", role: "controlplane", address: "10.0.0.11", mac: "02:68:39:ad:f0:7c", vmId: 300 },
+      ...{ host: "pve1", isHostNamed: false, size },
+    },
+    {
+      ...{ name: "w-1", role: "worker", address: "10.0.0.21", mac: "02:00:00:00:00:15", vmId: 303 },
+      ...{ host: "pve2", isHostNamed: true, size: { cores: 8, memory: 16384, disk: 100 } },
+    },
+  ],
+  shape: {
+    ...{ machine: "q35", bios: "ovmf", cpu: "x86-64-v2-AES", efiDisk: true, preEnrolledKeys: false },
+    ...{ scsiHardware: "virtio-scsi-single", networkModel: "virtio", balloon: 0, agent: true, onBoot: true },
+  },
+  storage: "local-lvm",
+  bridge: "vmbr0",
+  images: { "cp-1": "local:import/one.qcow2", "w-1": "local:import/two.qcow2" },
+  tags: ["talos"],
+  protect: false,
+};
+const vmType = "proxmoxve:index/vmLegacy:VmLegacy";
+const state: MockOptions["state"] = ({ type, inputs, name }) =>
+  type === vmType ? { ...inputs, smbios: { ...inputs.smbios, uuid: `UUID-OF-${name}` } } : inputs;
+const make = (changes: Partial<ProxmoxMachinesArgs> = {}, options: MockOptions = {}) =>
+  record(() => new ProxmoxMachines("home", { ...args, ...changes }), { state, ...options });
+
+async function vm(name: string, changes?: Partial<ProxmoxMachinesArgs>) {
+  const { resources } = await make(changes);
+  const found = resources.find((resource) => title(resource) === `${vmType} home-${name}`);
+  if (found === undefined) throw new Error(`no VM ${name}`);
+  return found;
+}
+
+describe("the machines of a Proxmox cluster", () => {
+  test("S4.1 are these resources and no others", async () => {
+    const { resources } = await make();
+    expect(resources.map(title)).toEqual([
+      `${vmType} home-cp-1`,
+      `${vmType} home-w-1`,
+      "sluice:machines:ProxmoxMachines home",
+    ]);
+  });
+
+  test("S2.5 S4.1 have the shape that Talos is known to run in, and nothing in it needs SSH", async () => {
+    expect((await vm("cp-1")).inputs).toEqual({
+      name: "home-cp-1",
+      description: "Node cp-1 of the Talos cluster home, made by Sluice",
+      vmId: 300,
+      nodeName: "pve1",
+      tags: ["controlplane", "home", "talos"],
+      machine: "q35",
+      bios: "ovmf",
+      efiDisk: { datastoreId: "local-lvm", type: "4m", preEnrolledKeys: false, fileFormat: "raw" },
+      operatingSystem: { type: "l26" },
+      cpu: { cores: 4, type: "x86-64-v2-AES" },
+      memory: { dedicated: 8192, floating: 0 },
+      scsiHardware: "virtio-scsi-single",
+      disks: [
+        {
+          ...{ interface: "scsi0", datastoreId: "local-lvm", importFrom: "local:import/one.qcow2", size: 40 },
+          ...{ fileFormat: "raw", iothread: true, discard: "on", ssd: true },
+        },
+      ],
+      bootOrders: ["scsi0"],
+      networkDevices: [{ bridge: "vmbr0", model: "virtio", macAddress: "02:68:39:AD:F0:7C" }],
+      smbios: { serial: "home-cp-1" },
+      agent: { enabled: true, timeout: "5s", waitForIp: { disabled: true } },
+      onBoot: true,
+      startup: { order: 1 },
+      started: true,
+      protection: false,
+      stopOnDestroy: true,
+      migrate: true,
+      rebootAfterUpdate: false,
+    });
+  });
+
+  test("S4.1 start after the control planes where they are workers, and have their own size", async () => {
+    expect((await vm("w-1")).inputs).toMatchObject({
+      startup: { order: 2 },
+      cpu: { cores: 8 },
+      memory: { dedicated: 16384 },
+      disks: [{ size: 100, importFrom: "local:import/two.qcow2" }],
+      tags: ["home", "talos", "worker"],
+    });
+  });
+
+  test("S4.3 read a seed where their image does", async () => {
+    const seeds = { "cp-1": { address: "10.0.0.11/16", gateway: "10.0.0.1", nameservers: ["10.0.0.1"] } };
+    expect((await vm("cp-1", { seeds })).inputs).toMatchObject({
+      initialization: {
+        datastoreId: "local-lvm",
+        interface: "ide2",
+        ipConfigs: [{ ipv4: { address: "10.0.0.11/16", gateway: "10.0.0.1" } }],
+        dns: { servers: ["10.0.0.1"] },
+      },
+    });
+  });
+
+  test("S2.4 have their ports in the VLAN that they do not see", async () => {
+    expect((await vm("cp-1", { vlan: 20 })).inputs).toMatchObject({ networkDevices: [{ vlanId: 20 }] });
+  });
+
+  test("S4.1 are put into a pool that is made for them", async () => {
+    const { resources } = await make({ pool: "talos" });
+    const pool = "proxmoxve:index/poolLegacy:PoolLegacy home-pool";
+    expect(resources.map(title)).toContain(pool);
+    const vms = resources.filter(({ type }) => type === vmType);
+    expect(vms.map(({ inputs }) => (inputs as { poolId: string }).poolId)).toEqual(["talos", "talos"]);
+    for (const { dependencies } of vms) expect(dependencies).toContain(pool);
+  });
+
+  test("U1 are not written again for what the plugin does not read back, nor made anew for another image", async () => {
+    const ignored = ["disks[0].speed", "disks[0].importFrom"];
+    expect((await vm("w-1")).ignoreChanges).toEqual(ignored);
+  });
+
+  test("S4.2 stay on the host that they were moved to, but where the host is named", async () => {
+    expect((await vm("cp-1")).ignoreChanges).toContain("nodeName");
+    expect((await vm("w-1")).ignoreChanges).not.toContain("nodeName");
+  });
+
+  test("S4.2 that are added in the middle of the list change no other", async () => {
+    const [first] = args.nodes;
+    if (first === undefined) throw new Error("no node");
+    const added = { ...first, name: "cp-0", vmId: 310, mac: "02:00:00:00:00:09" };
+    const before = await make();
+    const images = { ...args.images, "cp-0": "local:import/three.qcow2" };
+    const after = await make({ images, nodes: args.nodes.toSpliced(1, 0, added) });
+    expect(after.resources.filter(({ name }) => name !== "home-cp-0")).toEqual(before.resources);
+    expect(after.resources).toHaveLength(before.resources.length + 1);
+  });
+
+  test.each([true, false])("U1 are protected here and in Proxmox as the environment says: %s", async (protect) => {
+    const { resources } = await make({ protect });
+    const vms = resources.filter(({ type }) => type === vmType);
+    expect(vms.map((one) => [one.protect, (one.inputs as { protection: boolean }).protection])).toEqual(
+      vms.map(() => [protect, protect]),
+    );
+  });
+
+  test("S0.2 are reached by their own address, and known by their MAC and by the UUID that Proxmox made", async () => {
+    const { result } = await make();
+    const [first] = result.machines;
+    if (first === undefined) throw new Error("no machine");
+    expect(first).toMatchObject({ name: "cp-1", role: "controlplane", address: "10.0.0.11" });
+    expect(await unwrap(first.reach)).toMatchObject({ value: "10.0.0.11" });
+    const identity = { mac: "02:68:39:ad:f0:7c", uuid: "uuid-of-home-cp-1" };
+    expect(await unwrap(first.identity)).toMatchObject({ value: identity });
+    expect(first.providerId && (await unwrap(first.providerId))).toMatchObject({ value: "proxmox://proxmox/300" });
+    expect(await unwrap(first.machineId)).toMatchObject({ value: "home-cp-1-id/uuid-of-home-cp-1" });
+  });
+
+  test("U2 are not known in the first preview, which asks nobody", async () => {
+    const { result, invokes } = await make({}, { preview: true, state: ({ inputs }) => inputs });
+    expect(invokes).toEqual([]);
+    for (const machine of result.machines) expect(await unwrap(machine.reach)).toMatchObject({ known: false });
+  });
+});
+
+test("S4.1 a node's entry overrides what its role has, one thing at a time", () => {
+  expect(vmSize(size)).toEqual(size);
+  expect(vmSize(size, { memory: 4096 })).toEqual({ cores: 4, memory: 4096, disk: 40 });
+  expect(vmSize(size, { cores: 2, memory: undefined, disk: 20 })).toEqual({ cores: 2, memory: 8192, disk: 20 });
+});
