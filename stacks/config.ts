@@ -30,6 +30,7 @@ import { networkAddresses, overlappingRanges, rangeSizes } from "./rules/ranges.
 import { controlPlaneCount, schedulable } from "./rules/roles.ts";
 import { sealingKey } from "./rules/sealingKey.ts";
 import { announcedServices, serviceAddresses } from "./rules/services.ts";
+import { tailnetNames, tailscaleExtension, tailscaleInterface, tailscaleKey } from "./rules/tailscale.ts";
 import { supportedVersions } from "./rules/versions.ts";
 import { virtualAddress } from "./rules/virtualAddress.ts";
 import { volumes } from "./rules/volumes.ts";
@@ -49,6 +50,10 @@ const rules = [
   staticAddressing,
   vlanTrunk,
   virtualAddress,
+  tailscaleExtension,
+  tailscaleKey,
+  tailnetNames,
+  tailscaleInterface,
   nameservers,
   nodeIdentity,
   nodeReach,
@@ -96,11 +101,16 @@ const rules = [
 
 /**
  * Checks raw values, top-level key by key, and fills in the defaults. Throws one `ConfigError` that lists every fault.
- * `found` are faults that the caller has come upon already and wants listed with the others.
+ * `found` are faults that the caller has come upon already and wants listed with the others; of `hidden` keys it has no values, and what
+ * depends on them is not judged.
  */
-export function parseClusterConfig(raw: Record<string, unknown>, found: readonly Fault[] = []): ClusterConfig {
+export function parseClusterConfig(
+  raw: Record<string, unknown>,
+  found: readonly Fault[] = [],
+  hidden: readonly string[] = [],
+): ClusterConfig {
   const shape = readShape(raw);
-  const readable = rules.filter(({ reads }) => reads.every((key) => key in shape.config));
+  const readable = rules.filter(({ reads }) => reads.every((key) => key in shape.config && !hidden.includes(key)));
   const config = shape.config as ClusterConfig; // complete without faults; with faults a rule sees only the keys it reads
   const unread = shape.faults.filter(({ path }) => !found.some((fault) => fault.path === path));
   const faults = [...found, ...unread, ...readable.flatMap(({ check }) => check(config))];

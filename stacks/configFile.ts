@@ -19,8 +19,8 @@ export function readClusterConfigFile(path: string): ClusterConfigFile {
   const encrypted = Object.keys(values).filter((key) => isEncrypted(values[key]));
   const faults = secrecyFaults(values, (key) => encrypted.includes(key));
   const readable = Object.entries(values).filter(([key]) => !encrypted.includes(key));
-  const config = parseClusterConfig(decodeConfigValues(Object.fromEntries(readable)), faults);
-  return { config, hidden: encrypted.filter((key) => secretKeys.has(key)) };
+  const hidden = encrypted.filter((key) => secretKeys.has(key));
+  return { config: parseClusterConfig(decodeConfigValues(Object.fromEntries(readable)), faults, hidden), hidden };
 }
 
 /** The project's values as the engine would hand them over: a scalar is the text that stands there, for 1.10 is a version and no number. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { labName, labNameForm } from "./labName.ts";
 import { hetzner } from "./schema/hetzner.ts";
 import { image, machine, patch } from "./schema/machine.ts";
-import { network } from "./schema/network.ts";
+import { network, tailscale } from "./schema/network.ts";
 import { install, node } from "./schema/node.ts";
 import { charts, cilium, csi, flux, kubeVip, sealedSecrets, services } from "./schema/platform.ts";
 import { proxmox } from "./schema/proxmox.ts";
@@ -32,6 +32,9 @@ export const clusterConfigSchema = z.strictObject({
     .optional(),
   nodes: z.array(node).min(1, "must list at least one node"),
   network,
+  tailscale: tailscale.prefault({}),
+  /** The key that nodes come into the tailnet with. */
+  tailscaleAuthKey: secretText,
   image: image.prefault({}),
   install: install.prefault({}),
   machine: machine.prefault({}),
@@ -68,6 +71,7 @@ export const clusterConfigSchema = z.strictObject({
 
 /** Top-level keys whose values are encrypted in Pulumi.<env>.yaml and stand in no message. */
 export const secretKeys: ReadonlySet<string> = new Set<keyof ClusterConfig>([
+  "tailscaleAuthKey",
   "secretPatches",
   "sealedSecretsCertificate",
   "sealedSecretsKey",

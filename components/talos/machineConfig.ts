@@ -17,6 +17,7 @@ import { linksPatches } from "./patches/links.ts";
 import { resolversPatches } from "./patches/resolvers.ts";
 import { schedulingPatches } from "./patches/scheduling.ts";
 import { serviceLogsPatches } from "./patches/serviceLogs.ts";
+import { tailscalePatches } from "./patches/tailscale.ts";
 import { userPatches } from "./patches/userPatches.ts";
 import { vipPatches } from "./patches/vip.ts";
 import { talosContract } from "./versions.ts";
@@ -40,11 +41,12 @@ const patches: readonly ((input: MachineConfigInput, node: MachineNode) => reado
   etcdPatches,
   serviceLogsPatches,
   kernelLogsPatches,
+  tailscalePatches,
   (_, { platformPatches }) => platformPatches ?? [],
   userPatches,
 ];
 
-/** The patches of one node as YAML texts, one patch or config document each. Secret as soon as the cluster has secret patches. */
+/** The patches of one node as YAML texts, one patch or config document each. Secret as soon as the cluster has secret patches, or a key for its tailnet. */
 export function nodePatches(input: MachineConfigInput, node: MachineNode): readonly string[] {
   // Talos reads words such as `off` the way YAML 1.1 does, so they are quoted that way; a long line is a value and stays one.
   return patches

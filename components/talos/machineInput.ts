@@ -99,6 +99,15 @@ export interface MachineConfigInput {
   };
   /** Only on Hetzner. */
   readonly hetzner?: { readonly cloudControllerManager: { readonly enabled: boolean } } | undefined;
+  readonly tailscale: {
+    readonly enabled: boolean;
+    readonly loginServer?: string | undefined;
+    readonly hostname: string;
+    readonly routes: readonly string[];
+    readonly extraArgs: readonly string[];
+  };
+  /** Secret. */
+  readonly tailscaleAuthKey?: string | undefined;
   readonly patches: readonly UserPatch[];
   readonly secretPatches: readonly UserPatch[];
 }

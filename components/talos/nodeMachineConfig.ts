@@ -40,8 +40,8 @@ export class NodeMachineConfig extends pulumi.ComponentResource {
 /** One message for the person, without a stack. The generator quotes the patch that it refuses, so a secret one silences it. */
 export function refusal({ cluster, node }: Pick<NodeMachineConfigArgs, "cluster" | "node">, error: unknown) {
   const words =
-    cluster.secretPatches.length > 0
-      ? "its words are not shown, for they may quote a secret patch"
+    cluster.secretPatches.length > 0 || cluster.tailscaleAuthKey !== undefined
+      ? "its words are not shown, for they may quote a secret"
       : (error as Error).message;
   return new pulumi.RunError(`${node.name}: Talos' generator refuses the machine config: ${words}`);
 }

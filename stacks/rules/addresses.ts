@@ -10,10 +10,12 @@ interface Place {
   readonly isNode?: true;
 }
 
-/** S2.4: everything that has an address in the node network has one that a host can have. */
-export const addressesInside = rule(["network", "hetzner", "nodes"], function* (config) {
+/** S2.4: everything that has an address in the node network has one that a host can have. A VIP in a tailnet has none there. */
+export const addressesInside = rule(["network", "hetzner", "nodes", "kubeVip"], function* (config) {
   const { nodeCidr } = config.network;
+  const isInTailnet = config.kubeVip.interface?.startsWith("tailscale") ?? false;
   for (const { path, address } of places(config)) {
+    if (isInTailnet && path === "network.vip" && !contains(nodeCidr, address)) continue;
     if (!contains(nodeCidr, address)) {
       yield { path, message: `${address} is outside network.nodeCidr ${nodeCidr}` };
     } else if (prefixLength(nodeCidr) <= 30 && address === networkAddress(nodeCidr)) {

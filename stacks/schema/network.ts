@@ -2,6 +2,25 @@
 import { z } from "zod";
 import { cidr, ipv4 } from "./scalars.ts";
 
+/** Nodes in a tailnet, of Tailscale or of a Headscale of one's own. */
+export const tailscale = z.strictObject({
+  enabled: z.boolean().default(false),
+  /** The control server, for example a Headscale. Default: Tailscale's own. */
+  loginServer: z
+    .string()
+    .regex(/^https?:\/\/[^\s/@]+\/?$/, "must be of the form https://<host>, without a path")
+    .optional(),
+  /** What a node is called in the tailnet: `{cluster}` and `{node}` stand for the names of both. */
+  hostname: z
+    .string()
+    .regex(/^[a-z0-9{}-]*\{node\}[a-z0-9{}-]*$/, "must be of letters, digits and '-', with '{node}' in it")
+    .default("{cluster}-{node}"),
+  /** Ranges behind the nodes that each of them offers to the tailnet. */
+  routes: z.array(cidr).default([]),
+  /** More arguments of `tailscale up`. */
+  extraArgs: z.array(z.string().regex(/^--\S+$/, "must be one argument such as --accept-routes")).default([]),
+});
+
 export const network = z.strictObject({
   /** The network that the nodes live in. */
   nodeCidr: cidr,

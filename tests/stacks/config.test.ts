@@ -157,6 +157,20 @@ describe("a good configuration", () => {
     expect(parseClusterConfig(raw).nodes[0]?.labels).toEqual({ "node-role.kubernetes.io/ingress": "" });
   });
 
+  test("S4.5 may have its VIP in a tailnet, where no address is one of the node network", () => {
+    const edits: [string, unknown][] = [
+      ["tailscale", { enabled: true, loginServer: "https://headscale.example.org" }],
+      ["tailscaleAuthKey", "the-key"],
+      ["image.extensions", ["siderolabs/qemu-guest-agent", "siderolabs/tailscale"]],
+      ["network.vip", "100.64.0.20"],
+      ["network.vipBy", "kube-vip"],
+      ["kubeVip", { interface: "tailscale0" }],
+    ];
+    const raw = edits.reduce((config, [path, value]) => changed(config, path, value), rawConfig("home"));
+    expect(parseClusterConfig(raw).network.vip).toBe("100.64.0.20");
+    expect(refusalOf(changed(raw, "kubeVip", {}))?.message).toContain("network.vip: 100.64.0.20 is outside");
+  });
+
   test("S2.4 may have its node network in a VLAN trunk where the image tells the tag", () => {
     const told = changed(rawConfig("home"), "network.vlan", { tag: 20, mode: "trunk" });
     expect(parseClusterConfig(told).network.vlan).toEqual({ tag: 20, mode: "trunk" });

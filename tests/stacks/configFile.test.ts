@@ -61,6 +61,21 @@ describe("an environment's file", () => {
     const { config, hidden } = readClusterConfigFile(file(good + secretPatches));
     expect([config.secretPatches, hidden]).toEqual([[], ["secretPatches"]]);
   });
+
+  test.each([
+    [
+      "tailscaleAuthKey",
+      "  sluice:tailscale: { enabled: true }\n  sluice:image: { extensions: [siderolabs/tailscale] }\n",
+    ],
+    [
+      "fluxGitSshKey",
+      "  sluice:flux: { url: ssh://git@example.org/home.git, knownHosts: example.org ssh-ed25519 AAAA }\n",
+    ],
+  ])("U2 does not miss a secret that is there and only cannot be read: %s", (key, needs) => {
+    const secret = `  sluice:${key}: { secure: v1:abc }\n`;
+    expect(readClusterConfigFile(file(good + needs + secret)).hidden).toEqual([key]);
+    expect(() => readClusterConfigFile(file(good + needs))).toThrow(`${key}: is missing`);
+  });
 });
 
 describe("an environment's file is refused", () => {

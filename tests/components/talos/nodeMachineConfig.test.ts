@@ -62,7 +62,7 @@ describe("a machine config that the generator refuses", () => {
   test("S2.6 keeps the generator's words to itself where they may quote a secret patch", () => {
     const refused = refusal({ cluster: machineInput("1.13.8", { secretPatches: [patch] }), node }, error);
     expect(refused.message).toBe(
-      "w-1: Talos' generator refuses the machine config: its words are not shown, for they may quote a secret patch",
+      "w-1: Talos' generator refuses the machine config: its words are not shown, for they may quote a secret",
     );
     expect(JSON.stringify([refused, refused.cause, String(refused)])).not.toContain("hunter2");
   });

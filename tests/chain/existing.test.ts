@@ -1,0 +1,46 @@
+// Machines that are already there, from maintenance to GitOps, with an address that the control planes share; and what becomes of them afterwards.
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { parse } from "yaml";
+import { Chain, type Run } from "../lab/support/chain.ts";
+import { vip } from "../lab/support/chainEnvironment.ts";
+
+jest.setTimeout(300_000);
+
+describe("machines that are already there", () => {
+  let chain: Chain;
+  let up: Run;
+  beforeAll(async () => {
+    chain = await Chain.of({ platform: "existing", workers: 1, vip: true });
+    up = await chain.up();
+  });
+  afterAll(() => chain?.down());
+
+  test("become a cluster that Flux reconciles, and nothing is made for them but what is in them (S3.1, S4.7)", async () => {
+    await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
+    expect(await chain.kubectl("get", "nodes", "--output", "name")).toBe("node/cp-1\nnode/w-1\n");
+    expect(await chain.outputs()).toMatchObject({ gitOpsRevision: expect.stringMatching(/^main@sha1:/) });
+    const machines = up.steps.filter(({ type }) => type.includes(":machines"));
+    expect(machines.map(({ type }) => type)).toEqual(["sluice:machines:ExistingMachines"]);
+  });
+
+  test("are handed out with the VIP, which is up when the kubeconfig is there and not before (S4.4)", async () => {
+    const { kubeconfig, endpoint, gates } = await chain.outputs();
+    const [{ cluster }] = parse(kubeconfig).clusters;
+    expect([endpoint, cluster.server]).toEqual([`https://${vip}:6443`, `https://${vip}:6443`]);
+    expect(gates.VirtualAddress.evidence).toEqual({ address: vip, controlPlanes: ["cp-1"] });
+    const step = (type: string) => up.steps.find((one) => one.type.endsWith(type));
+    const proven = step(":VirtualAddress")?.ended ?? Number.NaN;
+    expect(proven).toBeGreaterThan(step(":Bootstrap")?.ended ?? Number.NaN);
+    expect(step(":KubernetesApi")?.began).toBeGreaterThan(proven);
+  });
+
+  test("are reached by Talos' clients at their own addresses, never at the VIP (S4.4)", async () => {
+    const { talosconfig } = await chain.outputs();
+    const [{ endpoints }] = Object.values<{ endpoints: string[] }>(parse(talosconfig).contexts) as [{ endpoints: string[] }];
+    expect(endpoints).toEqual(["10.0.0.11"]);
+  });
+
+  test("are not written to by a second up (S1.6)", async () => {
+    expect(await chain.run("up", "--expect-no-changes")).toMatchObject({ code: 0, steps: [] });
+  });
+});
