@@ -5,6 +5,7 @@ import { Bootstrap } from "../components/talos/bootstrap.ts";
 import { clientCredentials } from "../components/talos/clientCredentials.ts";
 import { Kubeconfig } from "../components/talos/kubeconfig.ts";
 import { NodeConfigurations } from "../components/talos/nodeConfigurations.ts";
+import { watchCertificates } from "./certificates.ts";
 import { deployEndpoint } from "./endpoint.ts";
 import { ClusterGates } from "./gates.ts";
 import { deployMachineConfigs } from "./machineConfigs.ts";
@@ -62,7 +63,11 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const quorum = talos.etcd([members], ground);
   const healthy = talos.services([quorum], ground);
 
-  const access = new Kubeconfig(name, { controlPlane: first.reach, clientConfiguration }, { dependsOn: [healthy] });
+  const access = new Kubeconfig(
+    name,
+    { controlPlane: first.reach, clientConfiguration, renewDays: config.clientCertificateDays },
+    { dependsOn: [healthy] },
+  );
   const shown = deployEndpoint({
     ...{ config, first, access, credentials, clusterIdentifier, gates, ground },
     ...{ after: healthy, deletedWith: bootstrap },
@@ -84,6 +89,7 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
     gate: kubernetes.platform,
   });
 
+  watchCertificates(config, { credentials, kubeconfig });
   const { reports } = gates;
   return { ...outputs, endpoint: server, kubeconfig, gates: reports, gitOpsRevision: gitOpsRevision(reports) };
 }

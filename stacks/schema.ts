@@ -63,6 +63,12 @@ export const clusterConfigSchema = z.strictObject({
   /** Seconds that all conditions of a gate must hold without a break before it opens. */
   stableSeconds: z.int().min(0).default(5),
   apply: apply.prefault({}),
+  /** Days before its end that the certificate in a talosconfig or kubeconfig is drift; the next update makes another. */
+  clientCertificateDays: z
+    .int()
+    .min(1, "must be 1 day or more")
+    .max(28, "must be 28 days at most: the Talos provider makes another in its last month")
+    .default(28),
   /** Run on a lab, which plays the platform on this machine. Default: on the platform itself. */
   lab: lab.optional(),
   /** Refuse to destroy machine secrets and machines until this is false. */

@@ -114,6 +114,12 @@ export const catalogue = {
     cause: "Somebody upgraded it by hand, its image is another one, or talosVersion or image were changed.",
     remedy: "Upgrade the node with talosctl, or set talosVersion and image to what it runs.",
   },
+  "SLU-T213": {
+    title: "A client's certificate was not made anew",
+    cause:
+      "Its end is near, and the run before this did not bring another: see what it says of the machine secrets or the kubeconfig.",
+    remedy: "Run `npm run up` again when that is mended. The machine's own clock may be wrong, too.",
+  },
   "SLU-T301": {
     title: "Preflight: machines are not as the environment says",
     cause:

@@ -31,18 +31,23 @@ export interface Machine {
 export function machineFaults(node: PreflightNode, { facts, state, talosVersion }: Machine): readonly MachineFault[] {
   return [
     ...identityFaults(node, facts).map((reason): MachineFault => ({ code: "SLU-T302", reason })),
-    ...versionFaults(state.version, talosVersion),
+    ...versionFaults(state, talosVersion),
     // What has a config is installed already, and its disks may have changed since.
     ...(state.kind === "maintenance" ? diskFaults(node.install, facts.disks) : []),
   ];
 }
 
 /** A Talos reads what is made for its own minor and for earlier ones. */
-function versionFaults(running: string, wanted: string): readonly MachineFault[] {
+function versionFaults({ kind, version: running }: Machine["state"], wanted: string): readonly MachineFault[] {
   if (minorOf(running) >= minorOf(wanted)) return [];
   const version = running.replace(/^v/, "") || "of an unknown version";
-  return [{ code: "SLU-T303", reason: `runs Talos ${version}; its config is made for ${wanted}` }];
+  const fault = { code: "SLU-T303", reason: `runs Talos ${version}; its config is made for ${wanted}` } as const;
+  return [kind === "ours" ? { ...fault, remedy: upgrade } : fault];
 }
+
+/** What has its config is part of a cluster, and is not booted from another image. */
+const upgrade =
+  "`talosctl upgrade` of that node with the image that is in its config (machine.install.image), or set talosVersion to what it runs.";
 
 function minorOf(version: string): number {
   return Number(/^v?1\.(\d+)\./.exec(version)?.[1] ?? 0);

@@ -6,20 +6,27 @@ export interface KubeconfigArgs {
   /** Where a control plane is reached from here; Talos on it makes the client's certificate. */
   readonly controlPlane: pulumi.Input<string>;
   readonly clientConfiguration: pulumi.Input<talos.types.input.cluster.KubeconfigClientConfiguration>;
+  /** Days before its end that its client's certificate is made anew, by an update. */
+  readonly renewDays: number;
 }
 
-/** What kubectl needs. Made anew by an update when the certificate has less than a month left. */
+/** What kubectl needs. */
 export class Kubeconfig extends pulumi.ComponentResource {
   private readonly raw: pulumi.Output<string>;
 
   constructor(name: string, args: KubeconfigArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:talos:Kubeconfig", name, {}, opts);
-    const { controlPlane, clientConfiguration } = args;
+    const { controlPlane, clientConfiguration, renewDays } = args;
 
     const made = new talos.cluster.Kubeconfig(
       name,
       // Left alone it repeats every error for ten minutes without a word; behind the bootstrap the first call is answered.
-      { node: controlPlane, clientConfiguration, timeouts: { create: "1m", update: "1m" } },
+      {
+        node: controlPlane,
+        clientConfiguration,
+        certificateRenewalDuration: `${renewDays * 24}h`,
+        timeouts: { create: "1m", update: "1m" },
+      },
       {
         parent: this,
         additionalSecretOutputs: ["kubeconfigRaw", "kubernetesClientConfiguration", "clientConfiguration"],

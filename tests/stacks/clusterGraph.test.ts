@@ -24,6 +24,8 @@ const ground = [
   // An account of the cluster's own, which nothing before the driver for volumes uses.
   "sluice:machines:ProxmoxCsiAccess",
   ...["sluice:talos:MachineSecrets", "sluice:talos:NodeMachineConfig"],
+  // Tells how long what was handed out is good for.
+  "pulumi-nodejs:dynamic/talos:ClientCertificate",
 ];
 
 /** The stages that yield machines. */

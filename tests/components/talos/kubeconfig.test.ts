@@ -22,7 +22,8 @@ const mocks = {
   state: ({ type, inputs }: pulumi.runtime.MockResourceArgs) =>
     type === kubeconfigType ? { ...inputs, kubeconfigRaw: stringify(raw) } : inputs,
 };
-const make = () => new Kubeconfig("home", { controlPlane: pulumi.output("198.51.100.1"), clientConfiguration });
+const make = () =>
+  new Kubeconfig("home", { controlPlane: pulumi.output("198.51.100.1"), clientConfiguration, renewDays: 28 });
 
 class Proof extends pulumi.CustomResource {
   constructor() {
@@ -48,6 +49,7 @@ describe("the kubeconfig", () => {
     expect(resources[1]?.inputs).toEqual({
       node: "198.51.100.1",
       clientConfiguration,
+      certificateRenewalDuration: "672h",
       timeouts: { create: "1m", update: "1m" },
     });
   });

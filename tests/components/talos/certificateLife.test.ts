@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { daysLeft } from "../../../components/talos/clientCertificate.ts";
+import { stringify } from "yaml";
+import { daysLeft, kubeconfigEnd } from "../../../components/talos/certificateLife.ts";
 import { certificates } from "../kubernetes/certificates.ts";
 
 // Good until 2126-10-25 17:03:53 UTC.
@@ -13,4 +14,10 @@ test.each([
   ["2126-09-25T17:03:53Z", 30],
 ])("U1 a certificate has whole days left: at %s, %i", (now, days) => {
   expect(daysLeft(certificate, Date.parse(now))).toBe(days);
+});
+
+test("U3 a kubeconfig ends with the certificate in it, where there is one", () => {
+  const of = (user: object) => kubeconfigEnd(stringify({ users: [{ name: "admin", user }] }));
+  expect(of({ "client-certificate-data": certificate })).toBe("2126-10-25T17:03:53.000Z");
+  expect(of({ token: "abc" })).toBeUndefined();
 });
