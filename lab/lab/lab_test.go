@@ -10,6 +10,7 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/factory"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
@@ -99,4 +100,20 @@ func TestTheHostsKubeconfigLeadsThroughTheLabsPort(t *testing.T) {
 	require.Equal(t, "kubernetes.default.svc", loaded.Clusters["c"].TLSServerName)
 	_, err = forHost([]byte("\t"), "127.0.0.1:4711")
 	require.ErrorContains(t, err, "the cluster's kubeconfig: ")
+}
+
+func TestALabHasTheProxmoxClusterThatItIsAskedFor(t *testing.T) {
+	asked := parts(t)
+	asked.Faults = fault.NewSet(asked.Timeline)
+	asked.Config.Proxmox = &daemon.Proxmox{Address: netip.MustParseAddr("10.0.0.2"), Network: netip.MustParsePrefix("10.0.0.0/16"), Gateway: netip.MustParseAddr("10.0.0.1"), DHCP: true}
+	images, err := newFactory(asked)
+	require.NoError(t, err)
+	networks := newLANs(nil, asked.Timeline)
+	made, err := newHome(asked, nil, images, networks, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, made.Close(t.Context())) })
+	require.Regexp(t, `^sluice@pve!lab=[0-9a-f-]{36}$`, made.env()["PROXMOX_VE_API_TOKEN"])
+	require.Equal(t, "https://10.0.0.2:8006", made.env()["PROXMOX_VE_ENDPOINT"])
+	require.Equal(t, "pve", made.Status("").Hosts[0].Name)
+	require.Len(t, networks.servers, 1, "the router is a DHCP server")
 }

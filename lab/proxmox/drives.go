@@ -239,11 +239,11 @@ func (c *Cluster) disks(m *vm) []machine.Disk {
 		bus := strings.TrimRight(one.key, "0123456789")
 		disk := machine.Disk{
 			Bytes: uint64(held.bytes), Serial: one.properties["serial"], Rotational: one.properties["ssd"] != "1",
-			Model: "QEMU HARDDISK", Transport: "scsi", BusPath: "/pci0000:00/0000:00:1e.0/0000:05:01.0/virtio3/host2/target2:0:0/2:0:0:" + strings.TrimLeft(one.key, "abcdefghijklmnopqrstuvwxyz"),
+			Model: "QEMU HARDDISK", Transport: "virtio", BusPath: "/pci0000:00/0000:00:1e.0/0000:05:01.0/virtio3/host2/target2:0:0/2:0:0:" + strings.TrimLeft(one.key, "abcdefghijklmnopqrstuvwxyz"),
 		}
 		prefix := "sd"
 		if bus == "virtio" {
-			prefix, disk.Transport, disk.Model = "vd", "virtio", ""
+			prefix, disk.Model = "vd", ""
 		}
 		disk.Device = fmt.Sprintf("/dev/%s%c", prefix, 'a'+letters[prefix])
 		letters[prefix]++

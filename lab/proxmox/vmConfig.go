@@ -2,6 +2,7 @@ package proxmox
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,6 +145,35 @@ func (m *vm) freeUnused() string {
 			return key
 		}
 	}
+}
+
+// cloudInitKeys are what the drive for cloud-init is made from.
+var cloudInitKeys = regexp.MustCompile(`^(ci[a-z]+|nameserver|searchdomain|sshkeys|ipconfig\d+)$`)
+
+// rebuildCloudInit writes the drive for cloud-init anew, with what was pending.
+// The operating system reads it when it boots.
+func (c *Cluster) rebuildCloudInit(r *call) (any, error) {
+	m, err := c.vmWith(r, "VM.Config.Cloudinit")
+	if err != nil {
+		return nil, err
+	}
+	if err := m.unlocked(); err != nil {
+		return nil, err
+	}
+	next := m.next()
+	for key := range m.pending {
+		if !cloudInitKeys.MatchString(key) {
+			continue
+		}
+		delete(m.pending, key)
+		if value, has := next[key]; has {
+			m.config[key] = value
+		} else {
+			delete(m.config, key)
+		}
+	}
+	c.rewire(m)
+	return nil, nil
 }
 
 // resize makes a disk larger.

@@ -128,6 +128,7 @@ func (c *Cluster) vmRoutes() map[string]handler {
 		"PUT /nodes/{node}/qemu/{vmid}/config":           c.putConfig,
 		"POST /nodes/{node}/qemu/{vmid}/config":          c.postConfig,
 		"GET /nodes/{node}/qemu/{vmid}/pending":          c.getPending,
+		"PUT /nodes/{node}/qemu/{vmid}/cloudinit":        c.rebuildCloudInit,
 		"PUT /nodes/{node}/qemu/{vmid}/resize":           c.resize,
 		"GET /nodes/{node}/qemu/{vmid}/status/current":   c.getStatus,
 		"DELETE /nodes/{node}/qemu/{vmid}":               c.deleteVM,

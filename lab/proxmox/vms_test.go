@@ -184,3 +184,16 @@ func TestFirmwareBootsWhatItTrusts(t *testing.T) {
 	require.Empty(t, b.machines.boxes, "nothing that Talos runs in")
 	require.Equal(t, "running", b.object("/nodes/pve/qemu/300/status/current")["status"])
 }
+
+func TestAnotherAddressByCloudInit(t *testing.T) {
+	b := newBench(t)
+	b.vm(300, "cp-1", b.image("pve", agentSchematic, "nocloud-amd64.qcow2"), "ide2=local-lvm:cloudinit", "ipconfig0=ip=10.0.0.11/16,gw=10.0.0.1")
+	require.Equal(t, "OK", b.power(300, "start"))
+	b.do("PUT", "/nodes/pve/qemu/300/config", "ipconfig0=ip=10.0.0.12/16,gw=10.0.0.1", "cores=4")
+	require.Equal(t, "ip=10.0.0.11/16,gw=10.0.0.1", b.object("/nodes/pve/qemu/300/config", "current=1")["ipconfig0"])
+	b.do("PUT", "/nodes/pve/qemu/300/cloudinit")
+	current := b.object("/nodes/pve/qemu/300/config", "current=1")
+	require.Equal(t, "ip=10.0.0.12/16,gw=10.0.0.1", current["ipconfig0"])
+	require.Equal(t, 2.0, current["cores"], "the rest waits")
+	require.Equal(t, []string{"on", "detach bc:24:11:00:00:01", "attach eth0 bc:24:11:00:00:01"}, b.machines.box(t, "cp-1").happened())
+}

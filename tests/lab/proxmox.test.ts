@@ -13,6 +13,17 @@ const schematic = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7
 const customization =
   "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n";
 
+/** What an account must be allowed to, for all of this. */
+const enough = [
+  "Datastore.AllocateSpace Datastore.AllocateTemplate Datastore.Audit",
+  "VM.Allocate VM.Audit VM.PowerMgmt VM.GuestAgent.Audit SDN.Use Pool.Allocate Pool.Audit",
+  "VM.Config.CDROM VM.Config.CPU VM.Config.Cloudinit VM.Config.Disk VM.Config.HWType VM.Config.Memory VM.Config.Network VM.Config.Options",
+  // To download by a host, and to say in which order VMs start with it.
+  "Sys.Audit Sys.Modify",
+  // To make an account that may less.
+  "User.Modify Realm.AllocateUser Permissions.Modify",
+].join(" ");
+
 describe("a plain program with the Proxmox provider alone", () => {
   let lab: Lab;
   let proxmox: Proxmox;
@@ -22,7 +33,12 @@ describe("a plain program with the Proxmox provider alone", () => {
     proxmox = new Proxmox(lab);
     const told = await lab.said("curl", ["--silent", "--data-binary", customization, "http://192.0.2.20/schematics"]);
     expect(JSON.parse(told)).toEqual({ id: schematic });
-    engine = await Engine.of(lab, join(import.meta.dirname, "programs", "proxmox"), { schematic, memory: "4096" });
+    const token = await proxmox.account("pulumi@pve", enough);
+    engine = await Engine.of(lab, join(import.meta.dirname, "programs", "proxmox"), {
+      schematic,
+      memory: "4096",
+      token,
+    });
   });
   afterAll(() => lab?.down());
 
@@ -90,7 +106,7 @@ describe("a plain program with the Proxmox provider alone", () => {
     expect(await engine.call("destroy")).toMatchObject({ code: 0 });
     expect(await proxmox.left()).toEqual([]);
     const users = await proxmox.call("GET", "/access/users");
-    expect(users.map(({ userid }: { userid: string }) => userid)).toEqual(["root@pam", "sluice@pve"]);
+    expect(users.map(({ userid }: { userid: string }) => userid)).toEqual(["pulumi@pve", "root@pam", "sluice@pve"]);
   });
 });
 

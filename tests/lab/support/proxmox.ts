@@ -38,6 +38,16 @@ export class Proxmox {
     return body.data;
   }
 
+  /** Makes a user that may do this everywhere, and returns a token that stands for it. */
+  async account(userid: string, privs: string): Promise<string> {
+    const roleid = userid.replace(/\W/g, "-");
+    await this.call("POST", "/access/roles", { roleid, privs });
+    await this.call("POST", "/access/users", { userid });
+    await this.call("PUT", "/access/acl", { path: "/", roles: roleid, users: userid });
+    const made = await this.call("POST", `/access/users/${userid}/token/test`, { privsep: "0" });
+    return `${made["full-tokenid"]}=${made.value}`;
+  }
+
   /** All that somebody made there, a line each. */
   async left(): Promise<string[]> {
     const resources = await this.call("GET", "/cluster/resources");

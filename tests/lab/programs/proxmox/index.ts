@@ -7,8 +7,8 @@ const config = new pulumi.Config();
 const schematic = config.require("schematic");
 const memory = config.requireNumber("memory");
 
-// Where the API is and the token for it are in the environment, as the provider takes them anywhere.
-const provider = new proxmox.Provider("lab", { insecure: true });
+// Where the API is, is in the environment, as the provider takes it anywhere.
+const provider = new proxmox.Provider("lab", { insecure: true, apiToken: config.require("token") });
 const options = { provider };
 
 const pool = new proxmox.PoolLegacy("talos", { poolId: "talos", comment: "Nodes" }, options);
@@ -46,6 +46,8 @@ const machines = [
       efiDisk: { datastoreId: "local-lvm", type: "4m" },
       tpmState: { datastoreId: "local-lvm", version: "v2.0" },
       disks: [{ interface: "scsi0", datastoreId: "local-lvm", importFrom: image.id, size: 20, discard: "on" }],
+      // Else it would be the drive of the host, for which an account needs a console there.
+      cdrom: { fileId: "none" },
       networkDevices: [{ bridge: "vmbr0", macAddress: mac, model: "virtio" }],
       bootOrders: ["scsi0"],
       onBoot: true,
