@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/siderolabs/image-factory/pkg/schematic"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/factory"
@@ -88,7 +89,7 @@ func (c *Cluster) spec(m *vm, disk *volume) (machine.Spec, error) {
 	}
 	smbios := parseProperties(m.config["smbios1"], "uuid")
 	spec := machine.Spec{
-		Name: m.lab, UUID: smbios["uuid"], Serial: smbios.plain("serial"), Platform: image.Platform, Arch: image.Arch,
+		Name: m.lab, UUID: cmp.Or(smbios["uuid"], uuid.Nil.String()), Serial: smbios.plain("serial"), Platform: image.Platform, Arch: image.Arch,
 		CPUs: m.cpus(), MemoryMiB: m.memoryMiB(), Disks: c.disks(m),
 		Image: machine.Image{Talos: image.Version, Schematic: image.Schematic, Installed: !image.ISO},
 		NICs:  c.cards(m, image.Platform, known),

@@ -132,15 +132,9 @@ func (c *Cluster) build(asked *order, its *task) error {
 		m.config[plan.drive.key] = c.allocate(m, plan)
 		its.say("%s: successfully created disk '%s'", plan.drive.key, m.config[plan.drive.key])
 	}
-	if parseProperties(m.config["smbios1"], "uuid")["uuid"] == "" {
-		smbios := parseProperties(m.config["smbios1"], "uuid")
-		smbios["uuid"] = c.identities.UUID(m.lab)
-		shown := "uuid=" + smbios["uuid"]
-		delete(smbios, "uuid")
-		if rest := smbios.print("uuid"); rest != "" {
-			shown += "," + rest
-		}
-		m.config["smbios1"] = shown
+	// Who says anything of it says all of it.
+	if _, has := m.config["smbios1"]; !has {
+		m.config["smbios1"] = "uuid=" + c.identities.UUID(m.lab)
 	}
 	if given, has := m.config["vmgenid"]; !has || given == "1" {
 		m.config["vmgenid"] = uuid.NewSHA1(uuid.NameSpaceOID, []byte("generation of "+m.config["smbios1"])).String()

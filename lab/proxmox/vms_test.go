@@ -197,3 +197,18 @@ func TestAnotherAddressByCloudInit(t *testing.T) {
 	require.Equal(t, 2.0, current["cores"], "the rest waits")
 	require.Equal(t, []string{"on", "detach bc:24:11:00:00:01", "attach eth0 bc:24:11:00:00:01"}, b.machines.box(t, "cp-1").happened())
 }
+
+func TestAMachineIsKnownByWhatIsSaidOfIt(t *testing.T) {
+	b := newBench(t)
+	image := b.image("pve", agentSchematic, "metal-amd64.qcow2")
+	b.vm(300, "one", image, "smbios1=base64=1,serial=b25lLXNlcmlhbA==,uuid=7d7f3c3e-3b1e-4a55-9d3c-0a8a6cf4f0a1")
+	b.vm(301, "two", image, "smbios1=base64=1,serial=dHdv")
+	for _, id := range []int{300, 301} {
+		require.Equal(t, "OK", b.power(id, "start"))
+	}
+	one, two := b.machines.box(t, "one").spec, b.machines.box(t, "two").spec
+	require.Equal(t, "one-serial", one.Serial)
+	require.Equal(t, "7d7f3c3e-3b1e-4a55-9d3c-0a8a6cf4f0a1", one.UUID)
+	require.Equal(t, "two", two.Serial)
+	require.Equal(t, "00000000-0000-0000-0000-000000000000", two.UUID)
+}
