@@ -22,7 +22,9 @@ export function proxmoxFor({ proxmox, network }: Pick<ClusterConfig, "proxmox" |
   if (proxmox === undefined) throw new Error("platform 'proxmox' has no settings"); // the shape of the config sees to them
   const { hostname, port } = new URL(proxmox.endpoint);
   const storages = new Map([[proxmox.imageStorage, files]]);
-  storages.set(proxmox.storage, [...(storages.get(proxmox.storage) ?? []), ...disks]);
+  for (const name of new Set([proxmox.storage, proxmox.volumes.storage ?? proxmox.storage])) {
+    storages.set(name, [...(storages.get(name) ?? []), ...disks]);
+  }
   return {
     address: hostname,
     port: Number(port || 443),
