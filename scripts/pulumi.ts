@@ -1,5 +1,6 @@
 // `npm run preview|up|refresh|destroy -- <environment> [options]`, and any other call of the CLI: `npm run pulumi -- ...`.
 import { parseArgs } from "node:util";
+import { takeLab } from "./lab/takeLab.ts";
 import { prepareToolchain, type Toolchain } from "./toolchain/toolchain.ts";
 import { environmentList, environments } from "./workspace/environments.ts";
 import { Failure, main } from "./workspace/fail.ts";
@@ -34,10 +35,11 @@ function kept(command: string, args: readonly string[]): readonly string[] {
 }
 
 async function environmentCommand(command: StackCommand, args: readonly string[]): Promise<number> {
-  const [name, ...options] = args;
+  const { lab, rest } = takeLab(args);
+  const [name, ...options] = rest;
   if (name === "--help" || name === "-h") {
     console.log(
-      `npm run ${command} -- <environment> [options of 'pulumi ${command}']\n\nEnvironments: ${await environmentList()}.`,
+      `npm run ${command} -- <environment> [--lab [<name>]] [options of 'pulumi ${command}']\n\n  --lab [<name>]  on a lab, which plays its platform on this machine; it stays there until it is destroyed: docs/lab.md\n\nEnvironments: ${await environmentList()}.`,
     );
     return 0;
   }
@@ -50,7 +52,10 @@ async function environmentCommand(command: StackCommand, args: readonly string[]
   if (options.includes("--help") || options.includes("-h")) {
     return runAttached(toolchain.pulumi, [command, "--help"], { cwd: root, env: toolchain.environment });
   }
-  const stack = await prepareStack(toolchain, name);
+  const stack = await prepareStack(toolchain, name, lab);
+  if (lab === undefined && stack.lab?.settings !== undefined) {
+    console.error(`sluice: ${name} is on the lab '${stack.lab.lab}', where --lab has put it, until it is destroyed`);
+  }
   const code = await stackCommand(toolchain, stack, command, options);
   if (command === "destroy" && code === 0) {
     console.log(`sluice: here that is 'npm run pulumi -- stack rm ${name}'; Pulumi.${name}.yaml stays`);

@@ -13,9 +13,9 @@ export interface ClusterConfigFile {
   readonly hidden: readonly string[];
 }
 
-/** Reads `Pulumi.<env>.yaml`, with the defaults of the Pulumi.yaml beside it. */
-export function readClusterConfigFile(path: string): ClusterConfigFile {
-  const values = { ...projectDefaults(dirname(path)), ...configValues(path) };
+/** Reads `Pulumi.<env>.yaml`, or another text as if it stood there, with the defaults of the Pulumi.yaml beside it. */
+export function readClusterConfigFile(path: string, text?: string): ClusterConfigFile {
+  const values = { ...projectDefaults(dirname(path)), ...configValues(path, text) };
   const encrypted = Object.keys(values).filter((key) => isEncrypted(values[key]));
   const faults = secrecyFaults(values, (key) => encrypted.includes(key));
   const readable = Object.entries(values).filter(([key]) => !encrypted.includes(key));
@@ -24,9 +24,9 @@ export function readClusterConfigFile(path: string): ClusterConfigFile {
 }
 
 /** The project's values as the engine would hand them over: a scalar is the text that stands there, for 1.10 is a version and no number. */
-function configValues(path: string): Record<string, unknown> {
+function configValues(path: string, text?: string): Record<string, unknown> {
   if (!existsSync(path)) throw new Error(`${path} does not exist; ${environments(dirname(path))}`);
-  const document = readYaml(path);
+  const document = readYaml(path, text);
   const config = document.get("config");
   if (!isMap(config)) {
     throw new Error(
@@ -52,9 +52,9 @@ function projectDefaults(folder: string): Record<string, unknown> {
   return Object.fromEntries(defaults.filter(([, value]) => value !== undefined));
 }
 
-function readYaml(path: string): Document {
+function readYaml(path: string, text = readFileSync(path, "utf8")): Document {
   const lineCounter = new LineCounter();
-  const document = parseDocument(readFileSync(path, "utf8"), { lineCounter, merge: true, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter, merge: true, prettyErrors: false });
   const [error] = document.errors;
   if (error) {
     const { line, col } = lineCounter.linePos(error.pos[0]);

@@ -18,8 +18,8 @@ import (
 
 // configFlags are what up and run take to describe a lab.
 type configFlags struct {
-	config, profile, scenario, tools, definitions, snapshots string
-	seed                                                     uint64
+	config, profile, scenario, tools, definitions, needs string
+	seed                                                 uint64
 }
 
 func (f *configFlags) add(cmd *cobra.Command) {
@@ -28,7 +28,7 @@ func (f *configFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.profile, "profile", "", "how long everything takes: fast (for tests) or real (as in the field)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the same seed gives the same run")
 	flags.StringVar(&f.scenario, "scenario", "", "a file that lists what shall go wrong, and when")
-	flags.StringVar(&f.snapshots, "snapshots", "", "a file that lists snapshots for the cloud to have besides: talos, schematic, customization, arch, description, labels")
+	flags.StringVar(&f.needs, "needs", "", "a file that says what is there besides, whatever the config says: snapshots, proxmox, machines")
 	flags.StringVar(&f.tools, "tools", "", "a file that gives the path of each tool by its name")
 	flags.StringVar(&f.definitions, "definitions", "", "a folder with the definitions of Cilium's kinds")
 }
@@ -60,12 +60,12 @@ func (f *configFlags) read(cmd *cobra.Command) (daemon.Config, error) {
 		}
 		config.Scenario = append(config.Scenario, entries...)
 	}
-	if f.snapshots != "" {
-		snapshots, err := daemon.ReadSnapshots(f.snapshots)
+	if f.needs != "" {
+		needs, err := daemon.ReadNeeds(f.needs)
 		if err != nil {
 			return config, err
 		}
-		config.MoreSnapshots = append(config.MoreSnapshots, snapshots...)
+		config = config.With(needs)
 	}
 	if f.definitions != "" {
 		config.Definitions = f.definitions

@@ -83,11 +83,35 @@ func ReadTools(file string) (map[string]string, error) {
 	return tools, err
 }
 
-// ReadSnapshots reads a file that lists snapshots.
-func ReadSnapshots(file string) ([]Snapshot, error) {
-	var snapshots []Snapshot
-	err := readStrictly(file, &snapshots)
-	return snapshots, err
+// Needs are what is asked of a lab besides, whatever its config says.
+type Needs struct {
+	Snapshots []Snapshot     `json:"snapshots,omitempty"`
+	Proxmox   *Proxmox       `json:"proxmox,omitempty"`
+	Machines  []rack.Machine `json:"machines,omitempty"`
+}
+
+// ReadNeeds reads a file that says what is asked of a lab.
+func ReadNeeds(file string) (Needs, error) {
+	var needs Needs
+	err := readStrictly(file, &needs)
+	return needs, err
+}
+
+// With is the config with what is asked for besides. What it says itself of
+// Proxmox, or of a machine of that name, stays as it is.
+func (c Config) With(needs Needs) Config {
+	c.MoreSnapshots = append(slices.Clone(c.MoreSnapshots), needs.Snapshots...)
+	if c.Proxmox == nil {
+		c.Proxmox = needs.Proxmox
+	}
+	machines := slices.Clone(c.Machines)
+	for _, needed := range needs.Machines {
+		if !slices.ContainsFunc(c.Machines, func(there rack.Machine) bool { return there.Name == needed.Name }) {
+			machines = append(machines, needed)
+		}
+	}
+	c.Machines = machines
+	return c
 }
 
 // readStrictly reads a file, YAML or JSON, which may have known keys only.

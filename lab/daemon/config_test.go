@@ -10,6 +10,7 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
 )
 
@@ -58,13 +59,22 @@ scenario[0]: do: "crash" is not possible on "pod"; possible is one of ["delay" "
 tools.kubectl: "bin/kubectl" is no absolute path`)
 }
 
-func TestReadSnapshots(t *testing.T) {
-	snapshots, err := ReadSnapshots(file(t, `[{talos: 1.13.8, schematic: abc, customization: "customization: {}", arch: amd64}]`))
+func TestWhatIsNeededIsThereBesides(t *testing.T) {
+	needs, err := ReadNeeds(file(t, `
+snapshots: [{talos: 1.13.8, schematic: abc, customization: "customization: {}", arch: amd64}]
+proxmox: {address: 10.0.0.2, network: 10.0.0.0/16, gateway: 10.0.0.1}
+machines: [{name: a, address: 10.0.0.11/16, gateway: 10.0.0.1, talos: 1.13.8}]
+`))
 	require.NoError(t, err)
-	require.Equal(t, []Snapshot{{Talos: "1.13.8", Schematic: "abc", Customization: "customization: {}", Arch: "amd64"}}, snapshots)
+	config := DefaultConfig().With(needs)
+	require.Equal(t, needs, Needs{config.MoreSnapshots, config.Proxmox, config.Machines})
 
-	_, err = ReadSnapshots(file(t, "[{version: 1.13.8}]"))
-	require.ErrorContains(t, err, `lab.yaml: unknown field "version"`)
+	own := Config{Proxmox: &Proxmox{Hosts: []string{"mine"}}, Machines: []rack.Machine{{Name: "a", Talos: "1.12.6"}, {Name: "b"}}}
+	with := own.With(needs)
+	require.Equal(t, own.Proxmox, with.Proxmox)
+	require.Equal(t, own.Machines, with.Machines)
+	_, err = ReadNeeds(file(t, "[{version: 1.13.8}]"))
+	require.Error(t, err)
 }
 
 func TestReadTools(t *testing.T) {

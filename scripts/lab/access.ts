@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeWhole } from "../workspace/files.ts";
 import type { StackAccess } from "../workspace/outputs.ts";
-import { labsFolder } from "./life.ts";
+import { labsFolder } from "./folder.ts";
 
 const variables = { kubeconfig: "KUBECONFIG", talosconfig: "TALOSCONFIG" } as const;
 const kinds = Object.keys(variables) as (keyof typeof variables)[];

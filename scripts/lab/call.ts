@@ -12,7 +12,7 @@ export interface LabCall {
 }
 
 /** The lab that is meant where none is named. */
-const defaultLab = "default";
+export const defaultLab = "default";
 
 /** The commands, each with what it is for. */
 export const commands: Readonly<Record<string, string>> = {

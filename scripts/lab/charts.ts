@@ -7,7 +7,7 @@ import { entryFolder } from "../toolchain/entry.ts";
 import { charts } from "../toolchain/labTools.ts";
 import { Failure } from "../workspace/fail.ts";
 import { root } from "../workspace/paths.ts";
-import { labCharts } from "./environment.ts";
+import { labCharts } from "./folder.ts";
 
 /** What is taken from the files that modules carry, and where it goes. */
 const carried = {

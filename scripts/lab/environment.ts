@@ -1,47 +1,64 @@
 // What an environment says of the lab that it runs on.
 import { readFile } from "node:fs/promises";
 import { normalize } from "node:path";
+import { labName } from "../../stacks/labName.ts";
 import { environments, settingsFile } from "../workspace/environments.ts";
 import { Failure } from "../workspace/fail.ts";
-import { distinct, type LabSnapshot } from "./snapshots.ts";
+import { defaultLab } from "./call.ts";
+import { deployedOn } from "./deployedRecord.ts";
+import { labCharts } from "./folder.ts";
+import { allOf, type LabPlatform } from "./platforms.ts";
 
 export interface LabEnvironment {
   /** The lab's name. */
   readonly lab: string;
-  /** What its servers start from. */
-  readonly snapshot: LabSnapshot;
+  /** What it finds there. */
+  readonly platform: LabPlatform;
   /** Whether it takes its charts from where they are put for labs. */
   readonly hasLabCharts: boolean;
   /** Whether it has sealed-secrets and no key of its own for it. */
   readonly lacksSealingKey: boolean;
+  /** What the engine reads in place of the file, which says nothing of a lab: a person put it there. */
+  readonly settings?: string;
 }
 
-/** The folder, relative to the checkout, that charts are put into for environments on a lab. */
-export const labCharts = ".work/charts";
-
-/** Undefined where the environment runs on no lab. Throws where its file is at fault: then no lab is started either. */
-export async function labEnvironment(name: string): Promise<LabEnvironment | undefined> {
+/**
+ * Undefined where the environment runs on no lab. Throws where its file is at fault: then no lab is started either.
+ * It is on the lab that is asked for, "" being one of any name, else on the one that its file names, else on the one where it is since it was asked for.
+ */
+export async function labEnvironment(name: string, asked?: string): Promise<LabEnvironment | undefined> {
   const file = await settingsFile(name);
+  const text = await readFile(file, "utf8");
+  const isNamed = /^\s*["']?sluice:lab\b/m.test(text);
+  const wanted = isNamed ? asked || undefined : (asked ?? (await deployedOn(name))?.lab);
+  if (!isNamed && wanted === undefined) return undefined;
   // To read all of it takes a quarter of a second.
-  if (!/^\s*["']?sluice:lab\b/m.test(await readFile(file, "utf8"))) return undefined;
+  const { placeOnLab } = await import("./placeOnLab.ts");
+  const settings = wanted === undefined ? undefined : placeOnLab(text, wanted || labNamed(name));
   const { readClusterConfigFile } = await import("../../stacks/configFile.ts");
-  const { snapshotFor } = await import("./snapshotFor.ts");
-  const { config, hidden } = readConfig(() => readClusterConfigFile(file));
+  const { platformFor } = await import("./platformFor.ts");
+  const { config, hidden } = readConfig(() => readClusterConfigFile(file, settings));
   if (config.lab === undefined) return undefined;
   const hasKey = config.sealedSecretsKey !== undefined || hidden.some((key) => key.startsWith("sealedSecrets"));
   return {
     lab: config.lab.name,
-    snapshot: snapshotFor(config),
+    platform: platformFor(config),
     hasLabCharts: normalize(config.charts.path ?? "") === labCharts,
     lacksSealingKey: config.sealedSecrets.enabled && !hasKey,
+    ...(settings !== undefined && { settings }),
   };
 }
 
-/** What servers of all environments on a lab start from. One that cannot be read has no say. */
-export async function labSnapshots(lab: string): Promise<LabSnapshot[]> {
+/** What all environments on a lab find there, one before the others. One that cannot be read has no say. */
+export async function labPlatform(lab: string, first: LabPlatform = {}): Promise<LabPlatform> {
   const read = (await environments()).map((name) => labEnvironment(name).catch(() => undefined));
   const on = (await Promise.all(read)).filter((environment) => environment?.lab === lab);
-  return distinct(on.flatMap((environment) => environment?.snapshot ?? []));
+  return allOf([first, ...on.map((environment) => environment?.platform ?? {})]);
+}
+
+/** An environment has a lab to itself, unless no lab can be called as it is. */
+function labNamed(environment: string): string {
+  return labName.test(environment) ? environment : defaultLab;
 }
 
 function readConfig<T>(read: () => T): T {

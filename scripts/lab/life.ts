@@ -9,30 +9,21 @@ import { charts } from "../toolchain/labTools.ts";
 import { toolNamed } from "../toolchain/tools.ts";
 import { Failure } from "../workspace/fail.ts";
 import { writeWhole } from "../workspace/files.ts";
-import { workFolder } from "../workspace/paths.ts";
 import { run } from "../workspace/run.ts";
 import { labCommand } from "./call.ts";
-import { labSnapshots } from "./environment.ts";
+import type { LabLife } from "./deployedRecord.ts";
+import { labPlatform } from "./environment.ts";
+import { labsFolder } from "./folder.ts";
+import { type LabPlatform, lackOf } from "./platforms.ts";
 import { ciliumDefinitions, labPrograms, writeProgramPaths } from "./programs.ts";
-import { isAmong, type LabSnapshot } from "./snapshots.ts";
-
-/** Where the labs of this checkout are, each in a folder of its name. */
-export const labsFolder = join(workFolder, "lab");
-
-/** Tells one life of a lab from any other, which has nothing of what was in this one. */
-export interface LabLife {
-  readonly pid: number;
-  readonly start: number;
-  readonly boot: string;
-}
 
 /** What is known of a lab that runs. */
 export interface RunningLab {
   readonly life: LabLife;
   /** Host and port on this machine that lead to its first cluster. */
   readonly kubernetes: string;
-  /** What its cloud was given to start servers from. */
-  readonly snapshots: readonly LabSnapshot[];
+  /** What it was given from the beginning, besides what every lab has. */
+  readonly platform: LabPlatform;
 }
 
 /** A call of the lab's own program, for `run` and `runAttached`. */
@@ -46,16 +37,17 @@ export async function runningLab(lab: string): Promise<RunningLab | undefined> {
   if (!existsSync(file)) return undefined;
   const { process: life, kubernetes, ready, config } = JSON.parse(await readFile(file, "utf8"));
   if (ready !== true || !isAlive(life)) return undefined;
-  return { life, kubernetes, snapshots: config.moreSnapshots ?? [] };
+  const { moreSnapshots: snapshots, proxmox, machines } = config;
+  return { life, kubernetes, platform: { snapshots, proxmox, machines } };
 }
 
-/** Starts the lab unless it runs, builds what is missing for that, and says so. */
-export async function startLab(lab: string): Promise<RunningLab> {
+/** Starts the lab unless it runs, with what an environment finds there and with what is missing built, and says so. */
+export async function startLab(lab: string, platform?: LabPlatform): Promise<RunningLab> {
   needLinux();
   await ensureTools([...labPrograms, charts]);
   const before = await runningLab(lab);
   if (before === undefined) console.error(`sluice: starting the lab '${lab}'; ${labCommand(lab, "down")} ends it`);
-  const [program, args] = labCall(lab, "up", await startOptions(lab));
+  const [program, args] = labCall(lab, "up", await startOptions(lab, platform));
   const started = await run(program, args, {
     onOutput: (text, stream) => void (before === undefined && stream === "stderr" && process.stderr.write(text)),
   });
@@ -65,21 +57,22 @@ export async function startLab(lab: string): Promise<RunningLab> {
   return running;
 }
 
-/** Refuses to go on without what servers of an environment start from. */
-export function needSnapshot(lab: string, running: RunningLab, snapshot: LabSnapshot): void {
-  if (isAmong(snapshot, running.snapshots)) return;
+/** Refuses to go on without what an environment finds on its platform. */
+export function needPlatform(lab: string, running: RunningLab, platform: LabPlatform): void {
+  const lack = lackOf(running.platform, platform);
+  if (lack === undefined) return;
   throw new Failure(
-    `the lab '${lab}' was started before it was known that it needs a snapshot '${snapshot.description}', and has none: ` +
+    `the lab '${lab}' was started before it was known that it needs ${lack}, and has none: ` +
       `end it with '${labCommand(lab, "down")}', which takes the clusters in it away, and run this again.`,
   );
 }
 
-/** Options of `up` and `run`: its programs, and snapshots for the environments that run on it. */
-export async function startOptions(lab: string): Promise<string[]> {
-  const [programs, snapshots] = [join(labsFolder, "tools.json"), join(labsFolder, `${lab}.snapshots.json`)];
+/** Options of `up` and `run`: its programs, and what the environments find there that run on it. */
+export async function startOptions(lab: string, platform?: LabPlatform): Promise<string[]> {
+  const [programs, needs] = [join(labsFolder, "tools.json"), join(labsFolder, `${lab}.needs.json`)];
   await writeProgramPaths(programs);
-  await writeWhole(snapshots, `${JSON.stringify(await labSnapshots(lab), null, 2)}\n`);
-  return ["--tools", programs, "--definitions", ciliumDefinitions(), "--snapshots", snapshots];
+  await writeWhole(needs, `${JSON.stringify(await labPlatform(lab, platform), null, 2)}\n`);
+  return ["--tools", programs, "--definitions", ciliumDefinitions(), "--needs", needs];
 }
 
 export function needLinux(): void {

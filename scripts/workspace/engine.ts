@@ -26,5 +26,5 @@ export async function engineCall(toolchain: Toolchain, stack: Stack, args: reado
 
 /** What is meant for a lab never reaches the account of a person who has one. The lab sets its own. */
 function withoutAccount(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("HCLOUD_")));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(HCLOUD|PROXMOX)_/.test(name)));
 }

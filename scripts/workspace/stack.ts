@@ -5,6 +5,7 @@ import { copyFile, link, mkdir, readFile, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { parse } from "yaml";
 import { stageCharts } from "../lab/charts.ts";
+import { deployedOn } from "../lab/deployedRecord.ts";
 import { type LabEnvironment, labEnvironment } from "../lab/environment.ts";
 import { addSealingKey } from "../lab/sealingKey.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
@@ -41,16 +42,17 @@ export async function backendEnvironment(toolchain: Toolchain): Promise<NodeJS.P
   };
 }
 
-/** Makes an environment's stack ready for use. */
-export async function prepareStack(toolchain: Toolchain, name: string): Promise<Stack> {
+/** Makes an environment's stack ready for use, on a lab if one is asked for: "" is one of any name. */
+export async function prepareStack(toolchain: Toolchain, name: string, askedLab?: string): Promise<Stack> {
   const settings = await settingsFile(name);
-  const lab = await labEnvironment(name);
+  const lab = await labEnvironment(name, askedLab);
+  const text = lab?.settings ?? (await readFile(settings, "utf8"));
   const environment = await backendEnvironment(toolchain);
   const isLocal = !process.env.PULUMI_BACKEND_URL;
 
-  const isDerived = lab !== undefined || (isLocal && !hasOwnSalt(await readFile(settings, "utf8")));
+  const isDerived = lab !== undefined || (isLocal && !hasOwnSalt(text));
   const folder = isDerived ? copiesFolder() : root;
-  if (isDerived) await deriveSettings(settings, name, folder);
+  if (isDerived) await deriveSettings(text.trimEnd(), name, folder);
   if (isLocal && !existsSync(join(stateFolder, ".pulumi", "stacks", "sluice", `${name}.json`))) {
     const made = await run(toolchain.pulumi, ["stack", "init", name, "--no-select", "-C", folder], {
       env: environment,
@@ -65,9 +67,24 @@ export async function prepareStack(toolchain: Toolchain, name: string): Promise<
     local: isLocal ? { state: stateFolder, passphrase: passphraseFile } : undefined,
     lab,
   };
+  if (lab?.settings !== undefined) await needNotElsewhere(toolchain, stack);
   if (lab?.hasLabCharts) await stageCharts();
   if (lab?.lacksSealingKey) await addSealingKey(copy, (key, value) => encrypt(toolchain, stack, key, value));
   return stack;
+}
+
+/** An environment that is put on a lab has its state there. One that is on its own platform has it of that, and must not lose it. */
+async function needNotElsewhere(toolchain: Toolchain, stack: Stack): Promise<void> {
+  if ((await deployedOn(stack.name)) !== undefined) return;
+  const exported = await run(toolchain.pulumi, ["stack", "export", "--stack", stack.name], {
+    cwd: root,
+    env: stack.environment,
+  });
+  if (exported.code !== 0) throw new Failure(`the state of ${stack.name} cannot be read:\n${exported.stderr.trim()}`);
+  if ((JSON.parse(exported.stdout).deployment?.resources ?? []).length === 0) return;
+  throw new Failure(
+    `${stack.name} is deployed on its own platform, and on a lab would be taken for lost there: copy Pulumi.${stack.name}.yaml to an environment of another name, and put that on the lab.`,
+  );
 }
 
 async function encrypt(toolchain: Toolchain, stack: Stack, key: string, value: string): Promise<void> {
@@ -94,13 +111,12 @@ export async function checkStack(toolchain: Toolchain, stack: Stack): Promise<vo
  * The CLI writes the salt of the passphrase into the stack's settings. An environment that has none there yet, as the
  * worked ones, keeps it in a copy, so that a clone stays clean; one that holds encrypted values brings its own.
  */
-async function deriveSettings(settings: string, name: string, folder: string): Promise<void> {
+async function deriveSettings(text: string, name: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await copyFile(join(root, "Pulumi.yaml"), join(folder, "Pulumi.yaml"));
   const copy = join(folder, `Pulumi.${name}.yaml`);
   const before = existsSync(copy) ? await readFile(copy, "utf8") : "";
   const salt = before.split("\n").find((line) => line.startsWith("encryptionsalt:"));
-  const text = (await readFile(settings, "utf8")).trimEnd();
   const isWhole = salt === undefined || hasOwnSalt(text);
   await writeFile(copy, isWhole ? `${text}\n` : `${text}\n${salt}\n`);
 }

@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import { dropAccess, keepAccess } from "../lab/access.ts";
 import { labCommand } from "../lab/call.ts";
-import { forgetDeployed, isFromGoneLab, recordDeployed } from "../lab/deployed.ts";
+import { isFromGoneLab } from "../lab/deployed.ts";
+import { forgetDeployed, recordDeployed } from "../lab/deployedRecord.ts";
 import type { LabEnvironment } from "../lab/environment.ts";
-import { needSnapshot, startLab } from "../lab/life.ts";
+import { needPlatform, startLab } from "../lab/life.ts";
 import { printSummary } from "../summary/summary.ts";
 import { startTrace } from "../summary/trace.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
@@ -53,9 +54,10 @@ async function update(toolchain: Toolchain, stack: Stack, options: readonly stri
 }
 
 /** Starts the lab, and takes away what is left of the environment from one that is gone: there it would be taken for true. */
-async function settleOnLab(toolchain: Toolchain, stack: Stack, { lab, snapshot }: LabEnvironment): Promise<void> {
-  const { running, isGone } = await startFor(stack, { lab });
-  needSnapshot(lab, running, snapshot);
+async function settleOnLab(toolchain: Toolchain, stack: Stack, on: LabEnvironment): Promise<void> {
+  const { lab, platform } = on;
+  const { running, isGone } = await startFor(stack, on);
+  needPlatform(lab, running, platform);
   if (isGone) {
     console.error(
       `sluice: ${stack.name} was deployed in a lab that has ended since, and is gone with it: what the state has of it is taken away first, which takes half a minute`,
@@ -81,9 +83,9 @@ async function settleOnLab(toolchain: Toolchain, stack: Stack, { lab, snapshot }
 const lookFirst = "--refresh";
 
 /** Starts the lab unless it runs, and says whether what the stack has was in one that is gone. */
-async function startFor({ name }: Stack, { lab }: Pick<LabEnvironment, "lab">) {
+async function startFor({ name }: Stack, { lab, platform }: LabEnvironment) {
   needReachableBackend(name);
-  const running = await startLab(lab);
+  const running = await startLab(lab, platform);
   return { running, isGone: await isFromGoneLab(name, { lab, life: running.life }) };
 }
 

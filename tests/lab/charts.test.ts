@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse, parseAllDocuments } from "yaml";
 import { stageCharts } from "../../scripts/lab/charts.ts";
-import { labCharts } from "../../scripts/lab/environment.ts";
+import { labCharts } from "../../scripts/lab/folder.ts";
 import { programPaths } from "../../scripts/lab/programs.ts";
 import { entryFolder } from "../../scripts/toolchain/entry.ts";
 import { charts } from "../../scripts/toolchain/labTools.ts";

@@ -1,6 +1,6 @@
 // The environments of chain tests: the same cluster on every platform.
 import { join } from "node:path";
-import { labCharts } from "../../../scripts/lab/environment.ts";
+import { labCharts } from "../../../scripts/lab/folder.ts";
 import { root } from "../../../scripts/workspace/paths.ts";
 
 export type Platform = "hetzner" | "proxmox" | "existing";

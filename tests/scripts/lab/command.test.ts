@@ -78,11 +78,11 @@ describe("npm run lab", () => {
   test.each(["up", "run"])("%s builds all that a lab runs, and tells the lab where it is", async (command) => {
     const ended = await checkout.run("lab", command, "--seed", "2");
     const tools = join(checkout.folder, ".work", "lab", "tools.json");
-    const snapshots = join(checkout.folder, ".work", "lab", "default.snapshots.json");
+    const needs = join(checkout.folder, ".work", "lab", "default.needs.json");
     const definitions = join(checkout.entries("charts")[0] ?? "", "cilium-crds");
-    const options = `[--tools][${tools}][--definitions][${definitions}][--snapshots][${snapshots}][--seed][2]`;
+    const options = `[--tools][${tools}][--definitions][${definitions}][--needs][${needs}][--seed][2]`;
     expect(ended.stdout).toBe(`[${command}][--dir][${folder("default")}]${options}`);
-    expect(JSON.parse(readFileSync(snapshots, "utf8"))).toEqual([]); // no environment here runs on a lab
+    expect(JSON.parse(readFileSync(needs, "utf8"))).toEqual({}); // no environment here runs on a lab
     const names = ["controlplane", "talosctl", "helm", "csi-provisioner", "configcheck-1.12", "sluice-lab"];
     expect(built()).toEqual(expect.arrayContaining(names));
     const paths: Record<string, string> = JSON.parse(readFileSync(tools, "utf8"));

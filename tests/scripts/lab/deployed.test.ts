@@ -6,10 +6,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/gl
 const work = mkdtempSync(join(tmpdir(), "sluice-deployed-"));
 let life: typeof import("../../../scripts/lab/life.ts");
 let deployed: typeof import("../../../scripts/lab/deployed.ts");
+let record: typeof import("../../../scripts/lab/deployedRecord.ts");
 beforeAll(async () => {
   process.env.SLUICE_WORK = work;
   life = await import("../../../scripts/lab/life.ts");
   deployed = await import("../../../scripts/lab/deployed.ts");
+  record = await import("../../../scripts/lab/deployedRecord.ts");
 });
 afterEach(() => rmSync(join(work, "lab"), { recursive: true, force: true }));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
@@ -33,7 +35,7 @@ describe("a lab that scripts ask for", () => {
     expect(await life.runningLab("a")).toEqual({
       life: ownLife(),
       kubernetes: "127.0.0.1:1",
-      snapshots: [{ talos: "1.13.8" }],
+      platform: { snapshots: [{ talos: "1.13.8" }] },
     });
   });
 
@@ -52,7 +54,7 @@ describe("a lab that scripts ask for", () => {
     expect(await life.runningLab("b")).toBeUndefined();
   });
 
-  test("is refused where it lacks what servers start from, with what to do", () => {
+  test("is refused where it lacks what an environment finds on its platform, with what to do", () => {
     const snapshot = {
       talos: "1.13.8",
       schematic: "a",
@@ -61,11 +63,12 @@ describe("a lab that scripts ask for", () => {
       labels: {},
       description: "Talos 1.13.8",
     };
-    const running = { life: ownLife(), kubernetes: "", snapshots: [] };
-    expect(() => life.needSnapshot("a", running, snapshot)).toThrow(
+    const running = { life: ownLife(), kubernetes: "", platform: {} };
+    expect(() => life.needPlatform("a", running, { snapshots: [snapshot] })).toThrow(
       "the lab 'a' was started before it was known that it needs a snapshot 'Talos 1.13.8', and has none: end it with 'npm run lab -- --name a down'",
     );
-    expect(() => life.needSnapshot("a", { ...running, snapshots: [snapshot] }, snapshot)).not.toThrow();
+    const platform = { snapshots: [snapshot] };
+    expect(() => life.needPlatform("a", { ...running, platform }, platform)).not.toThrow();
   });
 });
 
@@ -74,20 +77,20 @@ describe("an environment that was deployed in a lab", () => {
 
   test("is there while that lab lives, and as long as nobody knows of a deployment", async () => {
     expect(await deployed.isFromGoneLab("dev", here())).toBe(false);
-    await deployed.recordDeployed("dev", here());
+    await record.recordDeployed("dev", here());
     expect(await deployed.isFromGoneLab("dev", here())).toBe(false);
   });
 
   test("U3 is gone in the next life of it", async () => {
-    await deployed.recordDeployed("dev", { lab: "a", life: { ...ownLife(), start: 1 } });
+    await record.recordDeployed("dev", { lab: "a", life: { ...ownLife(), start: 1 } });
     expect(await deployed.isFromGoneLab("dev", here())).toBe(true);
-    await deployed.forgetDeployed("dev");
+    await record.forgetDeployed("dev");
     expect(await deployed.isFromGoneLab("dev", here())).toBe(false);
   });
 
   test("U3 is not forgotten in another lab that still runs", async () => {
     writeLab("b", ownLife());
-    await deployed.recordDeployed("dev", here("b"));
+    await record.recordDeployed("dev", here("b"));
     await expect(deployed.isFromGoneLab("dev", here())).rejects.toThrow(
       "dev is to run on the lab 'a', but is deployed on 'b', which runs. End that one ('npm run lab -- --name b down')",
     );

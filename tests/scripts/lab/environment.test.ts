@@ -1,10 +1,22 @@
 // Of an environment of a test's own, in the checkout as a person's would be.
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { afterEach, describe, expect, test } from "@jest/globals";
-import { labEnvironment, labSnapshots } from "../../../scripts/lab/environment.ts";
-import { settingsPath } from "../../support/cli.ts";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 
+/** What a person has deployed on labs is no concern of a test. */
+const work = mkdtempSync(join(tmpdir(), "sluice-environment-"));
+const labsFolder = join(work, "lab");
+let labEnvironment: typeof import("../../../scripts/lab/environment.ts").labEnvironment;
+let labPlatform: typeof import("../../../scripts/lab/environment.ts").labPlatform;
+beforeAll(async () => {
+  process.env.SLUICE_WORK = work;
+  ({ labEnvironment, labPlatform } = await import("../../../scripts/lab/environment.ts"));
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+const settingsPath = (environment: string) => join(import.meta.dirname, "../../..", `Pulumi.${environment}.yaml`);
 const name = `test-${process.pid}-lab`;
 afterEach(() => rmSync(settingsPath(name), { force: true }));
 
@@ -21,7 +33,7 @@ describe("an environment that names a lab", () => {
   test("U1 is dev: with the snapshot of its Talos, the lab's charts, and no key of its own", async () => {
     expect(await labEnvironment("dev")).toMatchObject({
       lab: "default",
-      snapshot: { talos: "1.13.8", arch: "amd64" },
+      platform: { snapshots: [{ talos: "1.13.8", arch: "amd64" }] },
       hasLabCharts: true,
       lacksSealingKey: true,
     });
@@ -29,9 +41,10 @@ describe("an environment that names a lab", () => {
 
   test("has its snapshot in that lab, and in no other", async () => {
     add(["{ name: default }", "{ name: of-a-test }"], ["1.13.8", "1.12.6"], ["1.36.4", "1.35.4"]);
-    expect((await labSnapshots("of-a-test")).map(({ talos }) => talos)).toEqual(["1.12.6"]);
-    expect((await labSnapshots("default")).map(({ talos }) => talos)).toEqual(["1.13.8"]);
-    expect(await labSnapshots("of-nobody")).toEqual([]);
+    const versions = async (lab: string) => (await labPlatform(lab)).snapshots?.map(({ talos }) => talos);
+    expect(await versions("of-a-test")).toEqual(["1.12.6"]);
+    expect(await versions("default")).toEqual(["1.13.8"]);
+    expect(await labPlatform("of-nobody")).toEqual({});
   });
 
   test("that has sealing keys, encrypted, or no sealed-secrets, is not given one", async () => {
@@ -54,7 +67,7 @@ describe("an environment that names a lab", () => {
       ["{ name: default }", "{ name: of-a-test }"],
     );
     await expect(labEnvironment(name)).rejects.toThrow(/^The configuration has \d faults:\n {2}clusterName: /);
-    expect(await labSnapshots("of-a-test")).toEqual([]);
+    expect(await labPlatform("of-a-test")).toEqual({});
   });
 
   test("U1 in a file that is no YAML is told with the place", async () => {
@@ -67,5 +80,42 @@ describe("an environment that names a lab", () => {
 
   test.each(["home", "cloud"])("%s does not", async (other) => {
     expect(await labEnvironment(other)).toBeUndefined();
+  });
+});
+
+describe("an environment of a real platform", () => {
+  test("U1 is put on a lab of its own, which has its Proxmox; its file stays as it is", async () => {
+    const on = await labEnvironment("home", "");
+    expect(on).toMatchObject({
+      lab: "home",
+      platform: { proxmox: { address: "10.0.0.2", port: 8006, hosts: ["pve"], network: "10.0.0.0/16" } },
+      hasLabCharts: true,
+      lacksSealingKey: true,
+    });
+    expect(on?.settings).toContain("sluice:lab:");
+    expect(await labEnvironment("home")).toBeUndefined();
+  });
+
+  test("is put on the lab that is named, as is one whose file names another", async () => {
+    expect(await labEnvironment("cloud", "second")).toMatchObject({
+      lab: "second",
+      platform: { snapshots: [{ talos: "1.13.8" }] },
+    });
+    expect(await labEnvironment("dev", "second")).toMatchObject({ lab: "second" });
+    expect(await labEnvironment("dev", "")).toMatchObject({ lab: "default" });
+  });
+
+  test("U1 is refused on a lab of no name", async () => {
+    await expect(labEnvironment("home", "../other")).rejects.toThrow("lab.name: must be 1 to 32 of a-z, 0-9 and -");
+  });
+
+  test("stays on the lab where it was put, until it is known no more to be there", async () => {
+    const deployed = join(labsFolder, "home.deployed.json");
+    mkdirSync(labsFolder, { recursive: true });
+    writeFileSync(deployed, JSON.stringify({ lab: "second", life: { pid: 1, start: 1, boot: "" } }));
+    expect(await labEnvironment("home")).toMatchObject({ lab: "second" });
+    expect(await labPlatform("second")).toMatchObject({ proxmox: { address: "10.0.0.2" } });
+    rmSync(deployed);
+    expect(await labEnvironment("home")).toBeUndefined();
   });
 });

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "@jest/globals";
+import { matchingDisks } from "../../../components/talos/installDisk.ts";
+import { disksFor } from "../../../scripts/lab/disksFor.ts";
+import { platformFor } from "../../../scripts/lab/platformFor.ts";
+import { allOf, lackOf } from "../../../scripts/lab/platforms.ts";
+import { parseClusterConfig } from "../../../stacks/config.ts";
+import { environment } from "../../lab/support/chainEnvironment.ts";
+import { changed, rawConfig } from "../../support/rawConfig.ts";
+
+const home = (changes: Record<string, unknown> = {}) =>
+  platformFor(
+    parseClusterConfig(
+      Object.entries(changes).reduce((raw, [path, value]) => changed(raw, path, value), rawConfig("home")),
+    ),
+  );
+const rack = (config: Record<string, unknown> = {}) =>
+  platformFor(parseClusterConfig({ ...environment({ platform: "existing", workers: 1 }), ...config }));
+
+describe("what a lab has for an environment", () => {
+  test("S4.1 is the Proxmox that it names, with its hosts, storages and network", () => {
+    expect(home({ "proxmox.hosts": ["pve", "pve2"], "proxmox.imageStorage": "images" })).toEqual({
+      proxmox: {
+        address: "10.0.0.2",
+        port: 8006,
+        hosts: ["pve", "pve2"],
+        storages: [
+          { name: "images", content: ["backup", "import", "iso", "vztmpl"] },
+          { name: "local-lvm", content: ["images", "rootdir"] },
+        ],
+        network: "10.0.0.0/16",
+        gateway: "10.0.0.1",
+        dhcp: false,
+      },
+    });
+  });
+
+  test("S4.3 is a router that gives addresses where they are asked for", () => {
+    expect(home({ "network.addressing": "dhcp", "network.gateway": undefined }).proxmox).toMatchObject({
+      gateway: "10.0.0.1",
+      dhcp: true,
+    });
+  });
+
+  test("is one storage for all where there is one", () => {
+    expect(home({ "proxmox.imageStorage": "all", "proxmox.storage": "all" }).proxmox?.storages).toEqual([
+      { name: "all", content: ["backup", "import", "iso", "vztmpl", "images", "rootdir"] },
+    ]);
+  });
+
+  test("is the machines that are already there, known by what their owner says", () => {
+    expect(rack().machines).toMatchObject([
+      { name: "test-cp-1", address: "10.0.0.11/16", gateway: "10.0.0.1", dhcp: true, mac: "02:00:00:00:00:0b" },
+      { name: "test-w-1", address: "10.0.0.21/16", talos: "1.13.8", uuid: "00000000-0000-4000-8000-000000000015" },
+    ]);
+  });
+
+  test.each([
+    { disk: "/dev/nvme0n1" },
+    {},
+    { diskSelector: { type: "nvme", size: "> 500GB" } },
+    { diskSelector: { type: "hdd", size: "== 100GiB", model: "WDC*" } },
+    { diskSelector: { type: "ssd", size: "< 1TB", serial: "S1" } },
+    { diskSelector: { type: "sd", busPath: "/pci0000:00/*", wwid: "naa.5000" } },
+    { diskSelector: { size: "<= 64GB" } },
+  ] as const)("S1.1 is a machine with the disk that fits %j", (choice) => {
+    const disks = disksFor(choice).map(({ device, gb, busPath, ...disk }) => ({
+      ...disk,
+      ...{ dev_path: device, size: Math.round(gb * 1e9), pretty_size: "" },
+      ...(busPath !== undefined && { bus_path: busPath }),
+    }));
+    expect(matchingDisks(choice, disks)).toHaveLength(1);
+  });
+});
+
+describe("a lab for several environments", () => {
+  test("has what each finds there", () => {
+    const all = allOf([home(), home({ "proxmox.hosts": ["pve2"], "proxmox.storage": "fast" }), rack(), {}]);
+    for (const one of [home(), home({ "proxmox.hosts": ["pve2"] }), rack()]) expect(lackOf(all, one)).toBeUndefined();
+    expect(all.proxmox?.hosts).toEqual(["pve", "pve2"]);
+    expect(lackOf(allOf([]), {})).toBeUndefined();
+  });
+
+  test("has the first where they name another Proxmox, or another machine at an address", () => {
+    const other = home({ "proxmox.endpoint": "https://10.0.0.3:8006" });
+    expect(lackOf(allOf([home(), other]), other)).toBe(
+      "a Proxmox at 10.0.0.3:8006 with host pve and storage local, local-lvm",
+    );
+    const moved = rack({ clusterName: "other" });
+    expect(lackOf(allOf([rack(), moved]), moved)).toBe("a machine 'other-cp-1' at 10.0.0.11/16");
+    expect(allOf([rack(), moved]).machines).toHaveLength(2);
+  });
+
+  test("lacks a host, a storage or the router's addresses that another does without", () => {
+    for (const change of [
+      { "proxmox.hosts": ["pve2"] },
+      { "proxmox.storage": "fast" },
+      { "network.addressing": "dhcp" },
+    ]) {
+      expect(lackOf(home(), home(change))).toMatch(/^a Proxmox at 10\.0\.0\.2:8006 /);
+    }
+  });
+});
