@@ -45,6 +45,14 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
       ...{ clusterName, region, nodes, images, shape, storage, bridge, pool, tags },
       vlan: network.vlan?.mode === "access" ? network.vlan.tag : undefined,
       seeds: network.addressing === "nocloud" ? seeds(config) : undefined,
+      // Without the agent the listed address stands, and the first gate says whether the machine there is the one meant.
+      leases:
+        network.addressing === "dhcp" && shape.agent
+          ? {
+              ...{ endpoint: proxmox.endpoint, insecure: proxmox.insecure, deadline: config.timeouts.lease },
+              ...{ token: token.value, isTokenStandIn: token.isStandIn },
+            }
+          : undefined,
       protect: config.protect,
     },
     { provider },

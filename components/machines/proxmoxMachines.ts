@@ -2,6 +2,7 @@ import * as proxmoxve from "@muhlba91/pulumi-proxmoxve";
 import * as pulumi from "@pulumi/pulumi";
 import type { Machine } from "./machine.ts";
 import type { Role } from "./node.ts";
+import { ProxmoxAddress, type ProxmoxAddressArgs } from "./proxmoxAddress.ts";
 import { proxmoxProviderId } from "./proxmoxTopology.ts";
 import { type VmSeed, type VmShape, type VmSize, vmInputs } from "./proxmoxVm.ts";
 
@@ -36,8 +37,15 @@ export interface ProxmoxMachinesArgs {
   /** Made for the VMs, with this name. */
   readonly pool?: string | undefined;
   readonly tags: readonly string[];
+  /** Where the VMs have their addresses from a DHCP server: how these are found. */
+  readonly leases?: LeaseArgs | undefined;
   /** Have the engine and Proxmox refuse to delete. */
   readonly protect: boolean;
+}
+
+export interface LeaseArgs extends Pick<ProxmoxAddressArgs, "endpoint" | "insecure" | "token" | "deadline"> {
+  /** The token is none: what the state has of it is to stay. */
+  readonly isTokenStandIn: boolean;
 }
 
 /** VMs on one Proxmox cluster. */
@@ -54,14 +62,30 @@ export class ProxmoxMachines extends pulumi.ComponentResource {
     const made = args.nodes.map((node) => ({ node, vm: this.makeVm(name, args, node, pool) }));
 
     this.hosts = Object.fromEntries(made.map(({ node, vm }) => [node.name, vm.nodeName]));
-    this.machines = made.map(({ node: { name, role, address, mac, vmId, host }, vm }) => ({
-      ...{ name, role, address },
-      reach: vm.id.apply(() => address),
-      identity: uuidOf(vm).apply((uuid) => ({ mac, ...(uuid !== undefined && { uuid }) })),
-      providerId: pulumi.output(proxmoxProviderId({ region: args.region, host, vmId })),
-      machineId: pulumi.all([vm.id, uuidOf(vm)]).apply(([id, uuid]) => `${id}/${uuid ?? ""}`),
+    this.machines = made.map(({ node, vm }) => ({
+      ...{ name: node.name, role: node.role, address: node.address },
+      reach: this.addressOf(name, args, node, vm),
+      identity: uuidOf(vm).apply((uuid) => ({ mac: node.mac, ...(uuid !== undefined && { uuid }) })),
+      providerId: pulumi.output(proxmoxProviderId({ region: args.region, ...node })),
+      machineId: machineId(vm),
     }));
     this.registerOutputs();
+  }
+
+  /** Known when the VM is there; with DHCP when it has been found. */
+  private addressOf(name: string, { leases }: ProxmoxMachinesArgs, node: ProxmoxNode, vm: proxmoxve.VmLegacy) {
+    if (leases === undefined) return vm.id.apply(() => node.address);
+    const { isTokenStandIn, ...api } = leases;
+    const { found } = new ProxmoxAddress(
+      `${name}-${node.name}`,
+      {
+        ...{ ...api, node: node.name, vmId: node.vmId, mac: node.mac, listed: node.address },
+        ...{ host: vm.nodeName, machineId: machineId(vm) },
+      },
+      // It goes when addresses become static, whatever is protected.
+      { parent: this, protect: false, ignoreChanges: isTokenStandIn ? ["token"] : [] },
+    );
+    return found;
   }
 
   private makePool(name: string, { clusterName }: ProxmoxMachinesArgs, poolId: string) {
@@ -96,6 +120,10 @@ export class ProxmoxMachines extends pulumi.ComponentResource {
       },
     );
   }
+}
+
+function machineId(vm: proxmoxve.VmLegacy): pulumi.Output<string> {
+  return pulumi.all([vm.id, uuidOf(vm)]).apply(([id, uuid]) => `${id}/${uuid ?? ""}`);
 }
 
 /** The machine's UUID as Proxmox made it. */

@@ -4,8 +4,9 @@ import { standardRetry } from "../../components/talos/retry.ts";
 
 const seconds = z.int().min(1, "must be 1 second or more");
 
-/** How long each gate waits, in seconds, before it gives up; and how long pods have to leave a node that is removed. */
+/** How long each gate waits, in seconds, before it gives up; how long VMs have to get an address by DHCP, and how long pods have to leave a node that is removed. */
 export const timeouts = z.strictObject({
+  lease: seconds.default(300),
   preflight: seconds.default(60),
   stages: seconds.default(300),
   etcd: seconds.default(300),

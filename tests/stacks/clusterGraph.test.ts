@@ -109,6 +109,7 @@ const configurations: readonly (readonly [string, Readonly<Record<string, unknow
   ["a VIP that kube-vip brings up", { flux, "network.vip": vip, "network.vipBy": "kube-vip" }, "existing"],
   ["machines that are reached by other addresses", { "nodes[0].reach": "cp.example.org" }, "existing"],
   ["VMs at home with their addresses in their images", { flux }, "home"],
+  ["VMs at home with their addresses by DHCP", { flux, "network.addressing": "dhcp" }, "home"],
   ["VMs at home that read a seed", { flux, "network.addressing": "nocloud", "proxmox.hosts": ["a", "b", "c"] }, "home"],
 ];
 

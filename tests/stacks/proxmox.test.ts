@@ -69,6 +69,15 @@ describe("the platform Proxmox", () => {
     expect(seeds[0]?.ipConfigs).toEqual(ipv4 && [{ ipv4 }]);
   });
 
+  test.each([
+    [{ "network.addressing": "dhcp" }, 5],
+    [{ "network.addressing": "dhcp", "proxmox.vm": { agent: false }, "image.extensions": [] }, 0],
+    [{}, 0],
+  ])("S4.3 looks for addresses where they come by DHCP and the agent can tell: %j", async (changes, count) => {
+    const { resources } = await deploy(changes);
+    expect(resources.filter(({ type }) => type.endsWith(":ProxmoxAddress"))).toHaveLength(count);
+  });
+
   test("S2.4 puts ports into a VLAN in mode access, and none where the node tags", async () => {
     const [port] = await vms({ "network.vlan": { tag: 20, mode: "access" } });
     expect(port).toMatchObject({ networkDevices: [{ vlanId: 20 }] });

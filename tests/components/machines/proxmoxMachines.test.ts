@@ -167,6 +167,37 @@ describe("the machines of a Proxmox cluster", () => {
   });
 });
 
+describe("machines with addresses by DHCP", () => {
+  const leases = {
+    ...{ endpoint: "https://10.0.0.2:8006", insecure: true, token: "the-token", deadline: 300 },
+    isTokenStandIn: false,
+  };
+  const found: MockOptions["state"] = (resource) =>
+    resource.type.endsWith(":ProxmoxAddress") ? { ...resource.inputs, found: "10.0.0.11" } : (state?.(resource) ?? {});
+
+  test("S4.3 are looked for by their MACs when they are there, and reached where they are found", async () => {
+    const { resources, result } = await make({ leases, protect: true }, { state: found });
+    const address = resources.find(({ type, name }) => type.endsWith(":ProxmoxAddress") && name === "home-cp-1");
+    expect(address).toMatchObject({
+      inputs: {
+        ...{ node: "cp-1", host: "pve1", vmId: 300, mac: "02:68:39:ad:f0:7c", listed: "10.0.0.11" },
+        ...{ machineId: "home-cp-1-id/uuid-of-home-cp-1", token: { secret: "the-token" }, deadline: 300 },
+      },
+      dependencies: [`${vmType} home-cp-1`],
+      protect: false, // it goes when the addresses become static
+      additionalSecretOutputs: ["token"],
+    });
+    const [first] = result.machines;
+    expect(first && (await unwrap(first.reach))).toMatchObject({ value: "10.0.0.11" });
+  });
+
+  test("U2 keep the token that the state has in a preview without one", async () => {
+    const { resources } = await make({ leases: { ...leases, isTokenStandIn: true } }, { preview: true });
+    const kept = resources.filter(({ type }) => type.endsWith(":ProxmoxAddress")).map((one) => one.ignoreChanges);
+    expect(kept).toEqual([["token"], ["token"]]);
+  });
+});
+
 test("S4.1 a node's entry overrides what its role has, one thing at a time", () => {
   expect(vmSize(size)).toEqual(size);
   expect(vmSize(size, { memory: 4096 })).toEqual({ cores: 4, memory: 4096, disk: 40 });
