@@ -1,4 +1,5 @@
 // What a stack hands out that opens its cluster.
+import { withServer } from "../../components/talos/withServer.ts";
 import { record, text } from "../summary/stackState.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 import { settingsFile } from "./environments.ts";
@@ -30,18 +31,22 @@ export async function stackAccess(toolchain: Toolchain, environment: string): Pr
 
 /**
  * Of what `pulumi stack export --show-secrets` prints. The stack has no outputs when `up` has failed, which is when they are wanted most: so it is
- * taken from what made it.
+ * taken from what made it. Where the Kubernetes API was not reached yet at the address that will be handed out, it is at the control plane's own.
  */
 export function accessIn(exported: unknown): StackAccess {
   const { resources } = record(record(exported).deployment);
   const all: readonly unknown[] = Array.isArray(resources) ? resources : [];
-  const output = (type: string, key: keyof StackAccess): StackAccess => {
-    const made = all.map(record).find((resource) => resource.type === type);
-    const { plaintext } = record(record(made?.outputs)[key]);
-    return plaintext === undefined ? {} : { [key]: JSON.parse(text(plaintext)) };
-  };
-  return {
-    ...output("sluice:talos:Kubeconfig", "kubeconfig"),
-    ...output("sluice:talos:MachineSecrets", "talosconfig"),
-  };
+  const outputs = (type: string) => record(all.map(record).find((resource) => resource.type === type)?.outputs);
+  const stack = outputs("pulumi:pulumi:Stack");
+  const made = outputs("talos:cluster/kubeconfig:Kubeconfig");
+  const raw = plain(made.kubeconfigRaw);
+  const kubeconfig = plain(stack.kubeconfig) ?? (raw && withServer(raw, `https://${text(made.node)}:6443`));
+  const talosconfig = plain(outputs("sluice:talos:MachineSecrets").talosconfig);
+  return { ...(kubeconfig && { kubeconfig }), ...(talosconfig && { talosconfig }) };
+}
+
+/** A secret in plain text; undefined where there is none. */
+function plain(value: unknown): string | undefined {
+  const { plaintext } = record(value);
+  return plaintext === undefined ? undefined : JSON.parse(text(plaintext));
 }

@@ -17,7 +17,7 @@ describe("a suggestion", () => {
     expect(suggest(word, known)).toBe(expected);
   });
 
-  test.each(["", "x", "tailscale", "calico", "production"])(
+  test.each(["", "x", "longhorn", "calico", "production"])(
     "is not made for '%s', which is near to nothing",
     (word) => {
       expect(suggest(word, known)).toBeUndefined();

@@ -5,16 +5,23 @@ const secret = (value: string) => ({ "4dabf18193072939515e22adb298388d": "a", pl
 const state = (...resources: readonly object[]) => ({ version: 3, deployment: { resources } });
 const stack = { type: "pulumi:pulumi:Stack" };
 const secrets = { type: "sluice:talos:MachineSecrets", outputs: { talosconfig: secret("the talosconfig") } };
-const kubeconfig = { type: "sluice:talos:Kubeconfig", outputs: { kubeconfig: secret("the kubeconfig") } };
+const raw = "clusters:\n  - name: test\n    cluster:\n      server: https://10.0.0.20:6443\n";
+const kubeconfig = {
+  type: "talos:cluster/kubeconfig:Kubeconfig",
+  outputs: { kubeconfigRaw: secret(raw), node: "10.0.0.11" },
+};
 
 test("U1 what opens a cluster is there as soon as it is made, also where the run failed later", () => {
+  expect(accessIn(state(stack, secrets))).toEqual({ talosconfig: "the talosconfig" });
   expect(accessIn(state(stack, secrets, kubeconfig))).toEqual({
     talosconfig: "the talosconfig",
-    kubeconfig: "the kubeconfig",
+    kubeconfig: raw.replace("10.0.0.20", "10.0.0.11"),
   });
-  expect(accessIn(state(stack, secrets, { type: "sluice:talos:Kubeconfig" }))).toEqual({
-    talosconfig: "the talosconfig",
-  });
+});
+
+test("S4.4 the kubeconfig leads to the address that was handed out, once it was", () => {
+  const outputs = { kubeconfig: secret("the kubeconfig") };
+  expect(accessIn(state({ ...stack, outputs }, secrets, kubeconfig))).toMatchObject({ kubeconfig: "the kubeconfig" });
 });
 
 test.each([
