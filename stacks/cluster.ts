@@ -29,6 +29,7 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const gates = new ClusterGates(config, machines);
   const talos = gates.onTalos(credentials);
 
+  platform.release?.(credentials);
   const fit = talos.preflight([platform.ready], identities);
 
   const configurations = new NodeConfigurations(

@@ -1,19 +1,27 @@
 // Machines that are already there, bare metal or made by others: the only place that knows of them.
 import * as pulumi from "@pulumi/pulumi";
 import { ExistingMachines } from "../components/machines/existingMachines.ts";
+import { Release } from "../components/machines/release.ts";
 import { controlPlaneEndpoint } from "../components/network/endpoint.ts";
 import type { ConfigPatch } from "../components/talos/machineInput.ts";
 import type { PlatformMachines } from "./machines.ts";
 import type { ClusterConfig } from "./schema.ts";
 
 export function deployExisting(config: ClusterConfig): PlatformMachines {
-  const { clusterName, nodes } = config;
+  const { clusterName, nodes, existing, timeouts } = config;
   const made = new ExistingMachines(clusterName, { nodes });
   return {
     machines: made.machines,
     ready: made,
     endpoint: pulumi.output(endpoint(config)),
     patches: Object.fromEntries(nodes.map((node) => [node.name, pulumi.output(patches(node))])),
+    release: (credentials) =>
+      new Release(clusterName, {
+        machines: made.machines,
+        credentials,
+        reset: existing?.resetOnDestroy ?? false,
+        deadline: timeouts.stages,
+      }),
   };
 }
 

@@ -3,6 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type { Machine } from "../components/machines/machine.ts";
 import type { HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
 import type { ProxmoxCsiAccount } from "../components/platform/proxmoxCsi.ts";
+import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import type { ConfigPatch } from "../components/talos/machineInput.ts";
 import { deployExisting } from "./existing.ts";
 import { deployHetzner } from "./hetzner.ts";
@@ -19,6 +20,8 @@ export interface PlatformMachines {
   readonly endpoint: pulumi.Output<string>;
   /** Patches of a node's machine config that hold what is known once the machine is there, by the node's name. */
   readonly patches: Readonly<Record<string, pulumi.Output<readonly ConfigPatch[]>>>;
+  /** Says what becomes of the machines when the cluster goes, where they outlive it. */
+  readonly release?: (credentials: pulumi.Output<TalosCredentials>) => pulumi.Resource;
   /** What the programs of the Hetzner Cloud in the cluster need. */
   readonly hcloud?: HcloudSecretArgs;
   /** What the driver for volumes on Proxmox needs, where there is to be one. */

@@ -2,6 +2,7 @@
 // What one field alone can tell is checked here; what several fields tell together is checked in stacks/rules.
 import { z } from "zod";
 import { labName, labNameForm } from "./labName.ts";
+import { existing } from "./schema/existing.ts";
 import { hetzner } from "./schema/hetzner.ts";
 import { image, machine, patch } from "./schema/machine.ts";
 import { network, tailscale } from "./schema/network.ts";
@@ -43,6 +44,7 @@ export const clusterConfigSchema = z.strictObject({
   secretPatches: z.array(patch).default([]),
   hetzner: hetzner.optional(),
   proxmox: proxmox.optional(),
+  existing: existing.optional(),
   kubeVip: kubeVip.prefault({}),
   cilium: cilium.prefault({}),
   services: services.prefault({}),

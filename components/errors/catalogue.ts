@@ -271,6 +271,12 @@ export const catalogue = {
     cause: "The image command failed; the end of what it said is in the message.",
     remedy: "Mend what it says and run it again.",
   },
+  "SLU-M104": {
+    title: "A machine was not reset",
+    cause: "It is there and ours, and did not do as it was told; its own words are in the message.",
+    remedy:
+      "Mend what it says and run destroy again. To let the machine go as it is, set existing.resetOnDestroy to false and run `npm run up` first.",
+  },
   "SLU-M111": {
     title: "The Image Factory refuses or fails",
     cause: "It is not reached from here, or does not take the schematic; its words are in the message.",

@@ -11,8 +11,8 @@ const nodeKeys = {
 } as const;
 
 /** A section of another platform is left over from another environment, and who reads the file takes it for true. */
-export const foreignSections = rule(["platform", "hetzner", "proxmox"], function* (config) {
-  for (const section of ["hetzner", "proxmox"] as const) {
+export const foreignSections = rule(["platform", "hetzner", "proxmox", "existing"], function* (config) {
+  for (const section of ["hetzner", "proxmox", "existing"] as const) {
     if (section !== config.platform && config[section] !== undefined) {
       yield { path: section, message: `is for platform '${section}', but platform is '${config.platform}': remove it` };
     }

@@ -36,7 +36,9 @@ describe("machines that are already there", () => {
 
   test("are reached by Talos' clients at their own addresses, never at the VIP (S4.4)", async () => {
     const { talosconfig } = await chain.outputs();
-    const [{ endpoints }] = Object.values<{ endpoints: string[] }>(parse(talosconfig).contexts) as [{ endpoints: string[] }];
+    const [{ endpoints }] = Object.values<{ endpoints: string[] }>(parse(talosconfig).contexts) as [
+      { endpoints: string[] },
+    ];
     expect(endpoints).toEqual(["10.0.0.11"]);
   });
 

@@ -19,8 +19,8 @@ const kubernetes = "pulumi:providers:kubernetes";
 /** What no gate stands before and none proves by itself: the ways to those who make things, and what machine configs are made from. */
 const ground = [
   ...["pulumi:providers:hcloud", "pulumi:providers:proxmoxve", kubernetes],
-  // It has nothing made.
-  "sluice:machines:ExistingMachines",
+  // They have nothing made; the second says what becomes of machines in the end.
+  ...["sluice:machines:ExistingMachines", "pulumi-nodejs:dynamic/machines:Release"],
   // An account of the cluster's own, which nothing before the driver for volumes uses.
   "sluice:machines:ProxmoxCsiAccess",
   ...["sluice:talos:MachineSecrets", "sluice:talos:NodeMachineConfig"],

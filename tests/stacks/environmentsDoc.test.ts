@@ -20,6 +20,7 @@ const sample = {
   secretPatches: [{ name: "a", patch: {} }],
   hetzner: { loadBalancer: { address: "10.0.0.5" } },
   proxmox: { endpoint: "https://10.0.0.2:8006", hosts: ["pve"] },
+  existing: {},
   lab: { name: "a" },
 };
 const defaults: unknown = clusterConfigSchema.parse(sample);

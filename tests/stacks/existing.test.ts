@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import * as pulumi from "@pulumi/pulumi";
 import { parseClusterConfig } from "../../stacks/config.ts";
 import { deployExisting } from "../../stacks/existing.ts";
 import { record, unwrap } from "../support/mocks.ts";
@@ -30,6 +31,29 @@ describe("the platform of machines that are already there", () => {
     const { endpoint } = await deploy(changes);
     expect(await unwrap(endpoint)).toMatchObject({ known: true, value: expected });
   });
+
+  test.each([false, true])(
+    "has what becomes of the machines in the end as the environment says: reset %s",
+    async (reset) => {
+      const credentials = pulumi.secret({ ca: "the-ca", crt: "the-crt", key: "the-key" });
+      const { resources } = await record(() =>
+        deployExisting(config({ existing: { resetOnDestroy: reset } })).release?.(credentials),
+      );
+      const [{ inputs, additionalSecretOutputs } = {}] = resources.filter(({ type }) =>
+        type.endsWith("machines:Release"),
+      );
+      const { __provider, row, ...plain } = inputs as Record<string, unknown>;
+      expect(plain).toEqual({
+        nodes: [
+          { node: "cp-1", endpoint: "10.0.0.11", identity: {} },
+          { node: "w-1", endpoint: "10.0.0.21", identity: {} },
+        ],
+        credentials: { secret: { ca: "the-ca", crt: "the-crt", key: "the-key" } },
+        ...{ reset, deadline: 300 },
+      });
+      expect(additionalSecretOutputs).toEqual(["credentials"]);
+    },
+  );
 
   test("S1.1 has the certificates hold the place that a machine is reached at, where that is none of its addresses", async () => {
     const { patches } = await deploy({ "nodes[0].reach": "cp.example.org", "nodes[1].reach": "10.0.0.21" });
