@@ -90,6 +90,8 @@ export function vmInputs(vm: VmArgs): VmLegacyArgs {
       },
     ],
     bootOrders: ["scsi0"],
+    // Without a word the plugin puts the host's own drive in, for which an account needs a console on the host.
+    cdrom: { fileId: "none" },
     networkDevices: [
       {
         bridge: vm.bridge,

@@ -1,7 +1,9 @@
 // The real Terraform provider for Proxmox VE, as a plugin of the real engine, against the lab: a plain program lives its whole
 // life there. What it shows is that the lab's Proxmox answers as the provider's authors expect.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { root } from "../../scripts/workspace/paths.ts";
 import { Engine } from "./support/engine.ts";
 import { Lab } from "./support/lab.ts";
 import { Proxmox } from "./support/proxmox.ts";
@@ -13,16 +15,9 @@ const schematic = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7
 const customization =
   "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n";
 
-/** What an account must be allowed to, for all of this. */
-const enough = [
-  "Datastore.AllocateSpace Datastore.AllocateTemplate Datastore.Audit",
-  "VM.Allocate VM.Audit VM.PowerMgmt VM.GuestAgent.Audit SDN.Use Pool.Allocate Pool.Audit",
-  "VM.Config.CDROM VM.Config.CPU VM.Config.Cloudinit VM.Config.Disk VM.Config.HWType VM.Config.Memory VM.Config.Network VM.Config.Options",
-  // To download by a host, and to say in which order VMs start with it.
-  "Sys.Audit Sys.Modify",
-  // To make an account that may less.
-  "User.Modify Realm.AllocateUser Permissions.Modify",
-].join(" ");
+/** What docs/proxmox.md says that an account must be allowed to. */
+const [, enough = ""] =
+  /pveum role add \S+ --privs "(.*)"/.exec(readFileSync(join(root, "docs", "proxmox.md"), "utf8")) ?? [];
 
 describe("a plain program with the Proxmox provider alone", () => {
   let lab: Lab;

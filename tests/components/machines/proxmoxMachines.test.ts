@@ -71,6 +71,7 @@ describe("the machines of a Proxmox cluster", () => {
         },
       ],
       bootOrders: ["scsi0"],
+      cdrom: { fileId: "none" },
       networkDevices: [{ bridge: "vmbr0", model: "virtio", macAddress: "02:68:39:AD:F0:7C" }],
       smbios: { serial: "home-cp-1" },
       agent: { enabled: true, timeout: "5s", waitForIp: { disabled: true } },
