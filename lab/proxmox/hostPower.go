@@ -60,7 +60,6 @@ func (c *Cluster) lose(h *host) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h.up = false
-	c.Timeline.Record(h.name, "host", "down")
 	for _, one := range c.sortedVMs() {
 		if one.host == h.name {
 			c.cut(one)
@@ -69,6 +68,8 @@ func (c *Cluster) lose(h *host) {
 	if c.hostsUp() == 0 {
 		c.Door(false)
 	}
+	// Who hears of it finds it so.
+	c.Timeline.Record(h.name, "host", "down")
 }
 
 // regain is a host that has booted: it starts the machines that are to start
@@ -80,10 +81,10 @@ func (c *Cluster) regain(h *host) {
 		return
 	}
 	h.up = true
-	c.Timeline.Record(h.name, "host", "up")
 	if c.hostsUp() == 1 {
 		c.Door(true)
 	}
+	c.Timeline.Record(h.name, "host", "up")
 	for _, one := range slices.SortedStableFunc(slices.Values(c.sortedVMs()), func(a, b *vm) int { return cmp.Compare(a.startOrder(), b.startOrder()) }) {
 		if one.host != h.name || one.config["onboot"] != "1" || one.lock != "" {
 			continue
