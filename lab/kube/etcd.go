@@ -284,6 +284,22 @@ func (k *Kubernetes) Leave(ctx context.Context, host string) error {
 	})
 }
 
+// MoveLeader has another member lead, and returns its name.
+func (k *Kubernetes) MoveLeader(ctx context.Context, host string) (leader string, err error) {
+	err = k.answering(ctx, host, func(e *etcd, own *member, _ *clientv3.Client) error {
+		return e.update(ctx, func(b *book) error {
+			m, err := b.move(own.ID)
+			if err != nil {
+				return err
+			}
+			leader = m.Hostname
+			k.record(m.host, "etcd", "leads", "member", m.Hostname)
+			return nil
+		})
+	})
+	return leader, err
+}
+
 // MemberStatus is what a member says of itself: the list's part is played, the
 // rest is the real etcd's.
 func (k *Kubernetes) MemberStatus(ctx context.Context, host string) (status cluster.MemberStatus, err error) {

@@ -149,6 +149,17 @@ func (b *book) elect() {
 	}
 }
 
+// move has another voter that runs lead.
+func (b *book) move(from uint64) (*member, error) {
+	for _, m := range b.members {
+		if m.ID != from && m.running && !m.Learner {
+			b.leader = m.ID
+			return m, nil
+		}
+	}
+	return nil, rpctypes.Error(rpctypes.ErrGRPCBadLeaderTransferee)
+}
+
 // quorum says whether a majority of the voters runs.
 func (b *book) quorum() bool { return majority(b.members) }
 

@@ -89,6 +89,18 @@ func TestLeaderIsARunningVoter(t *testing.T) {
 	require.Equal(t, b.members[1].ID, b.leader, "a leader stays one")
 }
 
+func TestLeadersThatForfeit(t *testing.T) {
+	b := bookOf(t, 3)
+	first, second, third := b.members[0], b.members[1], b.members[2]
+	require.NoError(t, b.setRunning(second.ID, false))
+	next, err := b.move(first.ID)
+	require.NoError(t, err)
+	require.Equal(t, third, next, "one that runs")
+	require.Equal(t, third.ID, b.leader)
+	_, err = bookOf(t, 1).move(first.ID)
+	require.ErrorIs(t, err, rpctypes.ErrBadLeaderTransferee)
+}
+
 func TestMembersThatAreRemoved(t *testing.T) {
 	b := bookOf(t, 3)
 	gone := b.members[2]
