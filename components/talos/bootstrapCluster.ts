@@ -46,12 +46,19 @@ const readDeadline = 5;
 
 export const operations = {
   async create(inputs: BootstrapInputs, world: World) {
-    return { id: "bootstrap", outs: await bootstrapped(inputs, world, 0) };
+    await bootstrap(inputs, world, 0);
+    return { id: "bootstrap", outs: { ...inputs, bootstrapped: true } };
   },
 
-  /** As the first time: where etcd is, on whichever control plane, nothing is done. */
-  async update(news: BootstrapInputs, world: World) {
-    return { outs: await bootstrapped(news, world, rebooted) };
+  /**
+   * As the first time: where etcd is, on whichever control plane, nothing is done. Those that are in the list no more count, too: until they have
+   * left, all that there is may be on them.
+   */
+  async update(olds: BootstrapState, news: BootstrapInputs, world: World) {
+    const leaving = olds.controlPlanes.filter((was) => !news.controlPlanes.some(({ node }) => node === was.node));
+    const all = { ...news, controlPlanes: [...news.controlPlanes, ...leaving] };
+    await bootstrap(all, world, rebooted);
+    return { outs: { ...news, bootstrapped: true } };
   },
 
   /** Offline. */
@@ -73,21 +80,20 @@ export const operations = {
 
 export const create = (inputs: BootstrapInputs) =>
   inEngine(inputs.row, (world) => operations.create(inputs, world), outcome);
-export const update = (_id: string, _olds: BootstrapState, news: BootstrapInputs) =>
-  inEngine(news.row, (world) => operations.update(news, world), outcome);
+export const update = (_id: string, olds: BootstrapState, news: BootstrapInputs) =>
+  inEngine(news.row, (world) => operations.update(olds, news, world), outcome);
 export const diff = async (_id: string, olds: BootstrapState, news: BootstrapInputs) => operations.diff(olds, news);
 export const read = (id: string, props: BootstrapState) =>
   inEngine(props.row, (world) => operations.read(id, props, world));
 
 const outcome = () => "etcd runs";
 
-async function bootstrapped(inputs: BootstrapInputs, world: World, certainAfter: number): Promise<BootstrapState> {
+async function bootstrap(inputs: BootstrapInputs, world: World, certainAfter: number): Promise<void> {
   const { clock } = world;
   const began = clock.now();
   const run = new Run(inputs, world, { until: began + inputs.deadline * 1000, certainAfter });
   try {
     await run.toTheEnd();
-    return { ...inputs, bootstrapped: true };
   } catch (error) {
     const failure = asFailure(error, "SLU-T207", { call: "bootstrap" });
     const { attempts, where: node, seen: state } = run;

@@ -91,6 +91,16 @@ describe("the bootstrap of a cluster", () => {
     expect(heard[1]).toBeLessThan(35_000);
   });
 
+  test("is not called again for those that stay while etcd is on one that leaves", async () => {
+    const world = cluster();
+    node(world, "cp-3").etcd = { state: "Running", healthy: true };
+    const news = { ...inputs, controlPlanes: inputs.controlPlanes.slice(0, 1) };
+    expect(await operations.update({ ...inputs, bootstrapped: true }, news, world)).toEqual({
+      outs: { ...news, bootstrapped: true },
+    });
+    expect(calls(world)).toEqual([[], [], []]);
+  });
+
   test("S1.7(9) is not called while it is not known of every control plane that it has no etcd", async () => {
     const world = cluster();
     node(world, "cp-3").kind = "unreachable";
@@ -133,13 +143,13 @@ describe("a cluster that was bootstrapped", () => {
     world.clock.after(20_000, () => {
       for (const name of names) node(world, name).etcd = { state: "Running", healthy: true };
     });
-    await operations.update(inputs, world);
+    await operations.update({ ...inputs, bootstrapped: true }, inputs, world);
     expect(calls(world)).toEqual([[], [], []]);
   });
 
   test("S4.7 is bootstrapped again when all of it is new", async () => {
     const world = cluster();
-    await operations.update(inputs, world);
+    await operations.update({ ...inputs, bootstrapped: true }, inputs, world);
     expect(calls(world)).toEqual([["bootstrap"], [], []]);
   });
 
