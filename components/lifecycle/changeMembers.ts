@@ -77,7 +77,7 @@ function departing(olds: MembersInputs, news: MembersInputs): readonly Member[] 
 
 function leavesEtcd({ nodes }: MembersInputs): string {
   const left = Object.values(nodes).filter(({ role }) => role === "controlplane").length;
-  return `taken out of etcd, whose ${left} ${left === 1 ? "member" : "members"} then bear the loss of ${left - quorumOf(left)}`;
+  return `taken out of etcd, whose ${left} ${left === 1 ? "member then bears" : "members then bear"} the loss of ${left - quorumOf(left)}`;
 }
 
 /** Before anything is touched: for all that leave, as if the ones before had left already. */

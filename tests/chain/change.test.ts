@@ -1,49 +1,210 @@
-// A cluster whose list of nodes and whose configs change: nodes leave it, come, are told something new, and are replaced.
+// A cluster whose configs and whose list of nodes change: nodes are told something new, leave it, come, and are replaced.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain, type Run } from "../lab/support/chain.ts";
+import type { Fact } from "../lab/support/facts.ts";
 
 jest.setTimeout(300_000);
-
-/** What changes something on nodes of the lab, in its order: `node call`. */
-function calls(chain: Chain, since: number): string[] {
-  return chain.lab.facts.all
-    .slice(since)
-    .filter(({ what, subject }) => what === "call" && subject.startsWith("test-"))
-    .map(({ subject, value }) => `${subject} ${value}`);
-}
 
 /** What a run did, gates aside. */
 function steps({ steps: all }: Run): string[] {
   return all
     .filter(({ type }) => !type.includes("dynamic/gates:"))
-    .map(({ op, type, name }) => `${op} ${type.split(":").at(-1)} ${name}`);
+    .map(({ op, type, name }) => `${op} ${type.split(":").at(-1)} ${name}`)
+    .sort();
 }
 
 describe("three control planes and two workers", () => {
   let chain: Chain;
-  const nodes = () => chain.kubectl("get", "nodes", "--output", "jsonpath={.items[*].metadata.name}");
-  const without = (name: string) => chain.configure({ nodes: chain.listed.filter((node) => node.name !== name) });
-  const now = () => chain.lab.facts.all.length;
+  /** Where in the facts something began. */
+  let began = 0;
+  const since = () => chain.lab.facts.all.slice(began);
+  const begin = () => {
+    began = chain.lab.facts.all.length;
+  };
+  /** What changed something on nodes since then: `node call`. */
+  const calls = () =>
+    since()
+      .filter(({ what, subject }) => what === "call" && subject.startsWith("test-"))
+      .map(({ subject, value }) => `${subject.replace("test-", "")} ${value}`);
+  const at = (subject: string, what: string, value: string): number => {
+    const found = since().find((fact: Fact) => fact.subject === subject && fact.what === what && fact.value === value);
+    if (found === undefined) throw new Error(`there is no fact ${subject} ${what} ${value}`);
+    return found.seq;
+  };
+  const said = ({ stdout, stderr }: Run) => stdout + stderr;
+  const names = async () => {
+    const listed = await chain.kubectl("get", "nodes", "--output", "jsonpath={.items[*].metadata.name}");
+    return listed.split(" ").sort();
+  };
+  const members = async () => (await chain.outputs()).gates.Etcd.evidence.members;
+  const remove = (...gone: string[]) => {
+    for (const name of gone) chain.removeNode(name);
+  };
+  const server = async (name: string) => (await chain.cloud.call("GET", `/servers?name=test-${name}`)).servers[0];
+  const act = async (name: string, action: string) =>
+    chain.cloud.call("POST", `/servers/${(await server(name)).id}/actions/${action}`);
+  const uid = (name: string) => chain.kubectl("get", "node", name, "--output", "jsonpath={.metadata.uid}");
 
   beforeAll(async () => {
-    chain = await Chain.of({ controlPlanes: 3, workers: 2 });
+    chain = await Chain.of({ controlPlanes: 3, workers: 2, config: { timeouts: { drain: 5 } } });
     await chain.up();
   });
   afterAll(() => chain?.down());
 
-  test("lose a worker whose line is deleted: it is drained, reset and deleted, and nobody else is touched (S4.2)", async () => {
-    const before = now();
-    without("w-2");
+  test("take over a change that needs no reboot while they run (S1.3)", async () => {
+    chain.configure({ patches: [{ name: "sysctl", patch: { machine: { sysctls: { "vm.swappiness": "10" } } } }] });
     const preview = await chain.run("preview");
-    expect(preview.stdout).toContain("w-2 LEAVES the cluster");
-    const run = await chain.up();
-    expect(calls(chain, before)).toEqual(["test-w-2 Reset"]);
-    expect(steps(run)).toEqual([
-      "update Members test",
+    for (const { name } of chain.listed) {
+      expect(said(preview)).toContain(`${name}: 1 change of the machine config, without a reboot`);
+    }
+    begin();
+    await chain.up();
+    expect(calls().sort()).toEqual(chain.listed.map(({ name }) => `${name} ApplyConfiguration`));
+  });
+
+  test("are rebooted where a change needs it, each told of before; control planes one by one, the next when the last is well (complaint 9, S1.3)", async () => {
+    chain.configure({ patches: [{ name: "variable", patch: { machine: { env: { A_VARIABLE: "a" } } } }] });
+    const preview = await chain.run("preview");
+    for (const { name } of chain.listed)
+      expect(said(preview)).toContain(`${name}: 2 changes of the machine config, ${name} REBOOTS`);
+    begin();
+    await chain.up();
+    const reboots = calls().filter((call) => call.endsWith(" Reboot"));
+    expect(reboots.toSorted()).toEqual(chain.listed.map(({ name }) => `${name} Reboot`));
+    const controlPlanes = reboots.map((call) => call.split(" ")[0] ?? "").filter((name) => name.startsWith("cp-"));
+    for (const [place, name] of controlPlanes.entries()) {
+      const before = controlPlanes[place - 1];
+      if (before === undefined) continue;
+      expect(at(`test-${before}`, "stage", "running")).toBeLessThan(at(`test-${name}`, "call", "Reboot"));
+      expect(at(`test-${before}`, "etcd", "started")).toBeLessThan(at(`test-${name}`, "call", "Reboot"));
+    }
+  });
+
+  test("keep a worker whose pods must not go: who forbids it is named, and nothing is lost (peers: a parked drain)", async () => {
+    const selector = { spec: { template: { spec: { nodeSelector: { "kubernetes.io/hostname": "w-2" } } } } };
+    await chain.kubectl("create", "deployment", "stay", "--image=registry.example.org/stay:1");
+    await chain.kubectl("patch", "deployment", "stay", "--patch", JSON.stringify(selector));
+    await chain.kubectl("rollout", "status", "deployment", "stay", "--timeout=30s");
+    await chain.kubectl("create", "poddisruptionbudget", "stay", "--selector=app=stay", "--min-available=1");
+    remove("w-2");
+    const preview = await chain.run("preview");
+    expect(said(preview)).toContain("w-2 LEAVES the cluster: cordoned, drained, reset");
+
+    begin();
+    const up = await chain.run("up");
+    expect(up.code).not.toBe(0);
+    expect(said(up)).toMatch(/SLU-L102 A node could not be drained/);
+    expect(said(up)).toMatch(
+      /1 pod left; default\/stay-\S+: 429 Cannot evict .* The disruption budget stay needs 1 healthy pods/,
+    );
+    expect(calls()).toEqual([]);
+    expect(await chain.kubectl("get", "node", "w-2", "--output", "jsonpath={.spec.unschedulable}")).toBe("true");
+  });
+
+  test("lose a worker whose line is deleted: it is drained, reset and deleted, and nobody else is touched (S4.2)", async () => {
+    await chain.kubectl("delete", "poddisruptionbudget", "stay");
+    begin();
+    const up = await chain.up();
+    expect(said(up)).toContain("w-2 has left: drained, reset, and deleted in Kubernetes");
+    expect(calls()).toEqual(["w-2 Reset"]);
+    expect(steps(up)).toEqual([
       "delete NodeConfiguration test-w-2",
       "delete NodeMachineConfig test-w-2",
       "delete Server test-w-2",
+      "update Members test",
     ]);
-    expect((await nodes()).split(" ").sort()).toEqual(["cp-1", "cp-2", "cp-3", "w-1"]);
+    expect(at("test-w-2", "wiped", "partitions")).toBeLessThan(at("test-w-2", "power", "off"));
+    expect(await names()).toEqual(["cp-1", "cp-2", "cp-3", "w-1"]);
+    await chain.kubectl("delete", "deployment", "stay");
+  });
+
+  test("take in two control planes one at a time, etcd whole in between, and nobody else is touched (S1.3, S4.2)", async () => {
+    chain.addNode({ name: "cp-4", role: "controlplane", address: "10.0.1.14" });
+    chain.addNode({ name: "cp-5", role: "controlplane", address: "10.0.1.15" });
+    begin();
+    const up = await chain.up();
+    const told = calls();
+    expect(told.toSorted()).toEqual(["cp-4 ApplyConfiguration", "cp-5 ApplyConfiguration"]);
+    const [first = "", second = ""] = told.map((call) => call.split(" ")[0]);
+    expect(at(`test-${first}`, "etcd", "voter")).toBeLessThan(at(`test-${second}`, "call", "ApplyConfiguration"));
+    expect(steps(up).filter((step) => !step.startsWith("create"))).toEqual([
+      "update Bootstrap test",
+      "update Members test",
+    ]);
+    expect(await members()).toEqual(["cp-1", "cp-2", "cp-3", "cp-4", "cp-5"]);
+  });
+
+  test("lose the first control plane and a dead one: etcd lets them go with a quorum, and the dead machine is not said to be reset (complaint 10)", async () => {
+    await act("cp-2", "poweroff");
+    remove("cp-1", "cp-2");
+    begin();
+    const up = await chain.up();
+    expect(said(up)).toContain("cp-1 has left: drained, reset, and deleted in Kubernetes");
+    expect(said(up)).toMatch(
+      /cp-2 has left: deleted in Kubernetes\. Its machine does not answer \(.*\) and was NOT reset/,
+    );
+    const told = calls();
+    expect(told.filter((call) => call.startsWith("cp-1 "))).toEqual([
+      "cp-1 EtcdForfeitLeadership",
+      "cp-1 EtcdLeaveCluster",
+      "cp-1 Reset",
+    ]);
+    expect(told.filter((call) => call.startsWith("cp-2 "))).toEqual([]);
+    expect(told.filter((call) => call.endsWith(" EtcdRemoveMemberByID"))).toHaveLength(1);
+    expect(told.filter((call) => / (ApplyConfiguration|Bootstrap|Reboot)$/.test(call))).toEqual([]);
+    expect(steps(up).filter((step) => !step.includes("-cp-1") && !step.includes("-cp-2"))).toEqual([
+      "update Bootstrap test",
+      "update Kubeconfig test",
+      "update Members test",
+      "update kubernetes test-kubernetes",
+    ]);
+    expect(await names()).toEqual(["cp-3", "cp-4", "cp-5", "w-1"]);
+    expect(await members()).toEqual(["cp-3", "cp-4", "cp-5"]);
+  });
+
+  test("keep a control plane that etcd cannot spare: refused before anything is touched", async () => {
+    const held = await chain.lab.fault({ on: "service", name: "etcd", subject: "test-cp-3", do: "hold" });
+    begin();
+    const before = chain.lab.facts.all.at(-1);
+    await act("cp-3", "reset");
+    await chain.lab.until({ subject: "test-cp-3", what: "stage", value: "booting", after: before });
+    const all = chain.listed;
+    remove("cp-4", "cp-5");
+    const up = await chain.run("up");
+    expect(up.code).not.toBe(0);
+    expect(said(up)).toMatch(/SLU-L101 etcd would lose its quorum/);
+    expect(said(up)).toMatch(
+      /without cp-4: of the 2 members that stay 2 have to be well.*not well: cp-3.*Nothing was changed/s,
+    );
+    expect(calls()).toEqual([]);
+    await chain.lab.endFault(held);
+    await chain.lab.until({ subject: "test-cp-3", what: "etcd", value: "started", after: before });
+    chain.configure({ nodes: all });
+    await chain.up();
+    const cordoned = ["get", "nodes", "--field-selector", "spec.unschedulable=true", "--output", "name"];
+    expect(await chain.kubectl(...cordoned)).toBe("");
+  });
+
+  test("give a server that was made anew its config again: the member and the Node of the old one go first (complaint 13)", async () => {
+    const [before, old] = [await uid("cp-4"), await server("cp-4")];
+    await chain.cloud.call("DELETE", `/servers/${old.id}`);
+    const refresh = await chain.run("refresh");
+    expect(refresh.steps).toContainEqual(expect.objectContaining({ op: "delete", name: "test-cp-4" }));
+    begin();
+    const up = await chain.up();
+    expect(calls().filter((call) => !call.endsWith("EtcdRemoveMemberByID"))).toEqual(["cp-4 ApplyConfiguration"]);
+    expect(calls()).toHaveLength(2);
+    expect(steps(up)).toContain("create Server test-cp-4");
+    expect((await server("cp-4")).id).not.toBe(old.id);
+    expect(await uid("cp-4")).not.toBe(before);
+    expect(await members()).toEqual(["cp-3", "cp-4", "cp-5"]);
+    expect(await chain.kubectl("get", "node", "cp-4", "--output", "jsonpath={.spec.providerID}")).toBe(
+      `hcloud://${(await server("cp-4")).id}`,
+    );
+  });
+
+  test("are done then: another run changes nothing", async () => {
+    const again = await chain.up();
+    expect(again.steps).toEqual([]);
   });
 });

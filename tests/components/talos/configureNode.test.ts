@@ -38,6 +38,40 @@ async function failure(made: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
+describe("control planes that join a cluster which lives", () => {
+  test("S1.3 S4.2 get their configs one at a time, the second when the first votes", async () => {
+    const world = new FakeWorld();
+    const first = world.add("cp-1").runs(config({}, "controlplane"));
+    first.etcd = { state: "Running", healthy: true };
+    first.members = ["cp-1"];
+    const told: string[] = [];
+    const joins = (name: string) => {
+      const node = world.add(name);
+      const boot = node.boot.bind(node);
+      node.boot = () => {
+        told.push(`${name} has its config`);
+        boot();
+        world.clock.after(30_000, () => {
+          told.push(`${name} votes`);
+          first.members = [...first.members, name];
+          node.etcd = { state: "Running", healthy: true };
+          node.members = first.members;
+        });
+      };
+    };
+    for (const name of ["cp-2", "cp-3"]) joins(name);
+    const peer = (node: string) => ({ node, address: node, endpoint: node });
+    await Promise.all(
+      ["cp-2", "cp-3"].map((name) => {
+        const peers = ["cp-1", "cp-2", "cp-3"].filter((other) => other !== name).map(peer);
+        return configureNode(target(name, { role: "controlplane", peers, config: config({}, "controlplane") }), world);
+      }),
+    );
+    const [one, other] = told[0] === "cp-2 has its config" ? ["cp-2", "cp-3"] : ["cp-3", "cp-2"];
+    expect(told).toEqual([`${one} has its config`, `${one} votes`, `${other} has its config`, `${other} votes`]);
+  });
+});
+
 describe("a node that has no config", () => {
   test("S0.2 gets it in maintenance, and is done when it runs it", async () => {
     const world = new FakeWorld();
@@ -190,6 +224,37 @@ describe("a node that is ours", () => {
     node.persistent = rebooting;
     expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ did: "rebooted" });
     expect(node.calls).toEqual(["reboot"]);
+  });
+
+  /** What comes up slowly after its reboot: it runs its config long before it runs. */
+  function slow(world: FakeWorld, until: number): FakeNode {
+    const node = world.add("w-1").runs(config());
+    const boot = node.boot.bind(node);
+    node.boot = () => {
+      node.stage = "booting";
+      boot();
+      world.clock.after(until, () => {
+        node.stage = "running";
+        node.changed();
+      });
+    };
+    return node;
+  }
+
+  test("S1.3 is done with its reboot when it is as far as it was before: until then the next one waits", async () => {
+    const world = new FakeWorld();
+    slow(world, 40_000);
+    expect(await configureNode(target("w-1", { config: rebooting }), world)).toMatchObject({ stage: "running" });
+    expect(world.clock.now()).toBeGreaterThan(40_000);
+    expect(world.said).toContain("waits until the node is running again");
+  });
+
+  test("S1.4 and does not get there is named with the stage that it is in", async () => {
+    const world = new FakeWorld();
+    slow(world, 400_000);
+    expect(await failure(configureNode(target("w-1", { config: rebooting, deadline: 60 }), world))).toMatch(
+      /^SLU-T311 .*after the reboot it is in stage booting/s,
+    );
   });
 
   describe("that is told to reboot, and the answer is lost,", () => {
