@@ -17,12 +17,9 @@ describe("a suggestion", () => {
     expect(suggest(word, known)).toBe(expected);
   });
 
-  test.each(["", "x", "longhorn", "calico", "production"])(
-    "is not made for '%s', which is near to nothing",
-    (word) => {
-      expect(suggest(word, known)).toBeUndefined();
-    },
-  );
+  test.each(["", "x", "longhorn", "calico", "production"])("is not made for '%s', which is near to nothing", (word) => {
+    expect(suggest(word, known)).toBeUndefined();
+  });
 
   test("is the word itself for any key with one letter dropped", () => {
     fc.assert(
