@@ -5,7 +5,7 @@ export interface ProxmoxCsiAccessArgs {
   readonly clusterName: string;
   /** The storage that volumes lie on. */
   readonly storage: string;
-  /** Where Proxmox keeps the rights to the cluster's VMs: `/pool/<pool>`, or `/vms/<id>` of each. */
+  /** Where Proxmox keeps the rights to the cluster's VMs: `/vms/<id>` of each. */
   readonly vmPaths: readonly string[];
 }
 
@@ -40,18 +40,22 @@ export class ProxmoxCsiAccess extends pulumi.ComponentResource {
       {
         userId: `${clusterName}-csi@pve`,
         comment: `Volumes of the Kubernetes cluster ${clusterName}`,
-        acls: [
-          ...vmPaths.map((path) => ({ path, roleId: vms, propagate: true })),
-          { path: `/storage/${storage}`, roleId: disks, propagate: true },
-        ],
       },
       { parent: this },
     );
+    const grant = (path: string, roleId: pulumi.Output<string>) =>
+      new proxmox.Acl(
+        `${name}-on${path.replaceAll("/", "-")}`,
+        { path, roleId, userId: user.userId },
+        { parent: this },
+      );
+    const grants = [...vmPaths.map((path) => grant(path, vms)), grant(`/storage/${storage}`, disks)];
     const token = new proxmox.user.Token(
       `${name}-token`,
       // The user is there for the driver alone, so that the token may all that the user may.
       { userId: user.userId, tokenName: "csi", privilegesSeparation: false },
-      { parent: this },
+      // Who has the token can do with it what it is for.
+      { parent: this, dependsOn: grants },
     );
     // Proxmox says the secret once, and the plugin as `<id>=<secret>`.
     const value = pulumi.secret(token.value);

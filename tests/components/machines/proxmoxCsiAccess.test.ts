@@ -21,7 +21,15 @@ describe("the account of the driver for volumes", () => {
   test("S4.1 may do on Proxmox what the driver does with this cluster's disks, and nothing else", async () => {
     const { resources } = await make();
     const children = resources.filter(({ parent }) => parent === "sluice:machines:ProxmoxCsiAccess home-csi-access");
+    const grant = (path: string, roleId: string) => ({
+      type: "proxmoxve:index/acl:Acl",
+      name: `home-csi-access-on${path.replaceAll("/", "-")}`,
+      inputs: { path, roleId, userId: "home-csi@pve" },
+    });
     expect(children.map(({ type, name, inputs }) => ({ type, name, inputs }))).toEqual([
+      grant("/storage/local-lvm", "home-csi-storage"),
+      grant("/vms/300", "home-csi-vms"),
+      grant("/vms/301", "home-csi-vms"),
       {
         type: "proxmoxve:index/roleLegacy:RoleLegacy",
         name: "home-csi-access-storage",
@@ -41,11 +49,6 @@ describe("the account of the driver for volumes", () => {
         inputs: {
           userId: "home-csi@pve",
           comment: "Volumes of the Kubernetes cluster home",
-          acls: [
-            { path: "/vms/300", roleId: "home-csi-vms", propagate: true },
-            { path: "/vms/301", roleId: "home-csi-vms", propagate: true },
-            { path: "/storage/local-lvm", roleId: "home-csi-storage", propagate: true },
-          ],
         },
       },
       {

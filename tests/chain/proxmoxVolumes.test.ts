@@ -1,0 +1,117 @@
+// Volumes on Proxmox: the account that makes them, where they lie, and what becomes of both.
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { Chain } from "../lab/support/chain.ts";
+import { Proxmox } from "../lab/support/proxmox.ts";
+
+jest.setTimeout(400_000);
+
+const role = "/access/roles/test-csi-storage";
+const claimed = (name: string) =>
+  [
+    { kind: "PersistentVolumeClaim", metadata: { name }, spec: claim },
+    { kind: "Pod", metadata: { name }, spec: { containers: [container], volumes: [volumeOf(name)] } },
+  ]
+    .map((object) => JSON.stringify({ apiVersion: "v1", ...object }))
+    .join("\n---\n");
+const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "3Gi" } } };
+const container = { name: "it", image: "pause", volumeMounts: [{ name: "data", mountPath: "/data" }] };
+const volumeOf = (claimName: string) => ({ name: "data", persistentVolumeClaim: { claimName } });
+
+describe("volumes on Proxmox", () => {
+  let chain: Chain;
+  let proxmox: Proxmox;
+  beforeAll(async () => {
+    chain = await Chain.of({
+      ...{ platform: "proxmox", workers: 1, hosts: ["pve", "pve2"] },
+      config: { flux: {}, sealedSecrets: { enabled: false } },
+    });
+    proxmox = new Proxmox(chain.lab);
+    await chain.up();
+  });
+  afterAll(() => chain?.down());
+
+  const apply = async (text: string) =>
+    chain.kubectl("apply", "--filename", await chain.lab.write("claim.yaml", text), "--namespace", "default");
+  /** The volumes that no VM has, and the hosts that they lie on. */
+  const disks = async () => (await proxmox.left()).filter((line) => line.includes("vm-9999-"));
+  const asJson = async (...args: string[]) => JSON.parse(await chain.kubectl("get", ...args, "--output", "json"));
+
+  test("can be had when the gate behind the driver is open: one was made, mounted and deleted again (S3.2)", async () => {
+    const { gates } = await chain.outputs();
+    expect(gates.CsiReady.evidence).toMatchObject({ drivers: ["csi.proxmox.sinextra.dev"], nodes: ["cp-1", "w-1"] });
+    expect(await disks()).toEqual([]);
+  });
+
+  test("lie where the node is that they are for, which every node says of itself (S4.1)", async () => {
+    const { items } = await asJson("nodes");
+    const vms = await proxmox.call("GET", "/cluster/resources", { type: "vm" });
+    const said = items.map(({ metadata, spec }: { metadata: { labels: object }; spec: object }) => ({
+      ...metadata.labels,
+      ...spec,
+    }));
+    for (const { vmid, node } of vms) {
+      expect(said).toContainEqual(
+        expect.objectContaining({
+          "topology.kubernetes.io/region": "proxmox",
+          "topology.kubernetes.io/zone": node,
+          providerID: `proxmox://proxmox/${vmid}`,
+        }),
+      );
+    }
+    await apply(claimed("data"));
+    await chain.kubectl("wait", "pod", "data", "--for=condition=Ready", "--timeout=60s");
+    const { spec } = await asJson("pod", "data");
+    const node = await asJson("node", spec.nodeName);
+    const [disk = ""] = await disks();
+    expect(disk).toMatch(new RegExp(`^${node.metadata.labels["topology.kubernetes.io/zone"]} local-lvm:vm-9999-pvc-`));
+  });
+
+  test("are made by an account that may nothing else", async () => {
+    const { items } = await asJson("secrets", "--namespace", "kube-system");
+    const secret = items.find(({ metadata }: { metadata: { name: string } }) =>
+      metadata.name.startsWith("test-csi-config"),
+    );
+    const [cluster] = JSON.parse(Buffer.from(secret.data["config.yaml"], "base64").toString()).clusters;
+    const driver = new Proxmox(chain.lab, `${cluster.token_id}=${cluster.token_secret}`);
+    for (const [method, path] of [
+      ["POST", "/nodes/pve/qemu"],
+      ["POST", "/access/users"],
+      ["DELETE", "/nodes/pve/storage/local/content/local:import/a.qcow2"],
+    ] as const) {
+      expect(await driver.ask(method, path, { vmid: "900", userid: "a@pve" })).not.toMatchObject({ status: 200 });
+    }
+    expect(await driver.call("GET", "/nodes/pve/storage")).toMatchObject([{ storage: "local-lvm" }]);
+    expect(await driver.call("GET", "/cluster/resources", { type: "vm" })).toHaveLength(2);
+  });
+
+  test("are left alone by a second up (S1.6), and by a refresh (U3)", async () => {
+    expect((await chain.up()).steps).toEqual([]);
+    expect(await chain.run("refresh")).toMatchObject({ code: 0, steps: [] });
+  });
+
+  test("cannot be made without a right that somebody took away; a refresh finds it, and the next up gives it back (U3)", async () => {
+    await proxmox.call("PUT", role, { privs: "Datastore.Allocate,Datastore.Audit" });
+    await apply(claimed("more"));
+    await expect(chain.kubectl("wait", "pod", "more", "--for=condition=Ready", "--timeout=10s")).rejects.toThrow();
+    const told = await chain.kubectl("get", "events", "--field-selector", "involvedObject.name=more");
+    expect(told).toContain("Permission check failed (/storage/local-lvm, Datastore.AllocateSpace)");
+    expect((await chain.run("refresh")).steps).toMatchObject([{ op: "update", name: "test-csi-access-storage" }]);
+    expect((await chain.up()).steps).toMatchObject([{ op: "update", name: "test-csi-access-storage" }]);
+    await chain.kubectl("wait", "pod", "more", "--for=condition=Ready", "--timeout=120s");
+  });
+
+  test("outlive the cluster, and the account goes with it", async () => {
+    expect(await chain.run("destroy")).toMatchObject({ code: 0 });
+    expect(await disks()).toHaveLength(2);
+    expect((await proxmox.left()).filter((line) => !line.includes("vm-9999-"))).toEqual([]);
+    for (const [kind, name] of [
+      ["users", "userid"],
+      ["roles", "roleid"],
+    ] as const) {
+      const all = await proxmox.call("GET", `/access/${kind}`);
+      expect(all.map((one: Record<string, string>) => one[name])).not.toContainEqual(
+        expect.stringMatching(/^test-csi/),
+      );
+    }
+  });
+});
