@@ -2,16 +2,15 @@ package kubevip
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -136,21 +135,23 @@ func (s settings) tell(ctx context.Context, client kubernetes.Interface, service
 	}
 	services := client.CoreV1().Services(service.Namespace)
 	if service.Annotations[holder] != s.node {
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{holder: s.node}}})
+		service = service.DeepCopy()
+		if service.Annotations == nil {
+			service.Annotations = map[string]string{}
+		}
+		service.Annotations[holder] = s.node
+		written, err := services.Update(ctx, service, metav1.UpdateOptions{})
 		if err != nil {
-			return err
+			return overtaken(err)
 		}
-		if _, err := services.Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			return err
-		}
+		service = written
 	}
-	var told []string
+	var told, texts []string
 	for _, ingress := range service.Status.LoadBalancer.Ingress {
 		told = append(told, ingress.IP)
 	}
 	mode := corev1.LoadBalancerIPModeVIP
 	var ingress []corev1.LoadBalancerIngress
-	var texts []string
 	for _, address := range addresses {
 		texts = append(texts, address.String())
 		ingress = append(ingress, corev1.LoadBalancerIngress{IP: address.String(), IPMode: &mode})
@@ -158,10 +159,17 @@ func (s settings) tell(ctx context.Context, client kubernetes.Interface, service
 	if slices.Equal(told, texts) {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{"status": corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: ingress}}})
-	if err != nil {
-		return err
+	service = service.DeepCopy()
+	service.Status.LoadBalancer.Ingress = ingress
+	_, err := services.UpdateStatus(ctx, service, metav1.UpdateOptions{})
+	return overtaken(err)
+}
+
+// overtaken is no error where somebody else was quicker: that change is looked at
+// next.
+func overtaken(err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
 	}
-	_, err = services.Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
 }
