@@ -36,14 +36,17 @@ export function deployEndpoint(args: EndpointArgs): pulumi.Resource {
 
   const serving = gates.onKubernetes(kubeconfig).firstApi([after], [own, ...ground]);
   const kubeVip = deployKubeVip(args, { vip, kubeconfig, serving });
-  return prove([kubeVip], [config.kubeVip.version, config.kubeVip.interface ?? "", ...ground]);
+  return prove(
+    [kubeVip],
+    [config.kubeVip.version, config.kubeVip.interface ?? "", config.services.announce, ...ground],
+  );
 }
 
 function deployKubeVip(
   { config, clusterIdentifier, deletedWith }: EndpointArgs,
   stage: { readonly vip: string; readonly kubeconfig: pulumi.Input<string>; readonly serving: pulumi.Resource },
 ): KubeVip {
-  const { clusterName, kubeVip } = config;
+  const { clusterName, kubeVip, services } = config;
   const { vip: address, kubeconfig, serving } = stage;
   const provider = kubernetesProvider(
     `${clusterName}-first-kubernetes`,
@@ -51,5 +54,6 @@ function deployKubeVip(
     { dependsOn: [serving] },
   );
   const behind = { provider, deletedWith, dependsOn: [serving] };
-  return new KubeVip(`${clusterName}-kube-vip`, { ...kubeVip, address }, behind);
+  const announced = services.announce === "kube-vip" ? { interface: services.interfaces[0] } : undefined;
+  return new KubeVip(`${clusterName}-kube-vip`, { ...kubeVip, address, services: announced }, behind);
 }

@@ -69,7 +69,10 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
     behind(...args.after),
   );
   let open = gate("CiliumReady", [network], [cilium.version, hash(values)]);
-  const addresses = announcing ? new ServiceAddresses(named("services"), services, behind(open)) : undefined;
+  const addresses =
+    services.announce === "none"
+      ? undefined
+      : new ServiceAddresses(named("services"), { ...services, announces: announcing }, behind(open));
 
   const hasController = hasCloudControllerManager(config);
   const cloud =

@@ -8,6 +8,8 @@ export interface KubeVipArgs {
   readonly address: string;
   /** The interface that it is to be on. Default: the one of the default route. */
   readonly interface?: string | undefined;
+  /** Whether it answers for addresses of Services too, and on which interface. Default: it does not; on that of the shared address. */
+  readonly services?: { readonly interface?: string | undefined } | undefined;
 }
 
 const name = "kube-vip";
@@ -15,6 +17,7 @@ const namespace = "kube-system";
 const labels = { "app.kubernetes.io/name": name };
 /** As kube-vip calls it by default. */
 const lease = "plndr-cp-lock";
+const servicesLease = "plndr-svcs-lock";
 
 /**
  * The address that the control planes share, on the one that leads. It comes before the cluster's network, so it runs in that of its host and
@@ -26,7 +29,7 @@ export class KubeVip extends pulumi.ComponentResource {
     const metadata = { name, namespace, labels };
 
     const account = new kubernetes.core.v1.ServiceAccount(`${title}-account`, { metadata }, { parent: this });
-    // Who leads is all that it has to do with the API: it watches no Service.
+    // Who leads is all that it has to do with the API, unless it watches Services.
     const role = new kubernetes.rbac.v1.Role(
       `${title}-role`,
       {
@@ -50,6 +53,8 @@ export class KubeVip extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [account, role] },
     );
+    const watching =
+      args.services === undefined ? [] : [watchServices(title, metadata, { parent: this, dependsOn: [account] })];
     new kubernetes.apps.v1.DaemonSet(
       `${title}-pods`,
       {
@@ -57,10 +62,44 @@ export class KubeVip extends pulumi.ComponentResource {
         metadata: { ...metadata, annotations: { "pulumi.com/skipAwait": "true" } },
         spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec(args) } },
       },
-      { parent: this, dependsOn: [binding] },
+      { parent: this, dependsOn: [binding, ...watching] },
     );
     this.registerOutputs();
   }
+}
+
+/** What kube-vip's own manifests let it do for Services. https://kube-vip.io/manifests/rbac.yaml */
+function watchServices(
+  title: string,
+  metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
+  opts: pulumi.CustomResourceOptions,
+): pulumi.Resource {
+  const cluster = { name: `${metadata.name}-services`, labels: { ...metadata.labels } };
+  const watches = ["get", "list", "watch", "update"];
+  const role = new kubernetes.rbac.v1.ClusterRole(
+    `${title}-services-role`,
+    {
+      metadata: cluster,
+      rules: [
+        { apiGroups: [""], resources: ["services", "endpoints"], verbs: watches },
+        { apiGroups: [""], resources: ["nodes"], verbs: [...watches, "patch"] },
+        { apiGroups: [""], resources: ["pods"], verbs: ["list"] },
+        { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: watches },
+        // It records there what it does with a Service.
+        { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
+      ],
+    },
+    opts,
+  );
+  return new kubernetes.rbac.v1.ClusterRoleBinding(
+    `${title}-services-binding`,
+    {
+      metadata: cluster,
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: cluster.name },
+      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    },
+    { ...opts, dependsOn: [role] },
+  );
 }
 
 function podSpec(args: KubeVipArgs): kubernetes.types.input.core.v1.PodSpec {
@@ -89,7 +128,7 @@ function podSpec(args: KubeVipArgs): kubernetes.types.input.core.v1.PodSpec {
   };
 }
 
-function settings({ address, interface: link }: KubeVipArgs): Readonly<Record<string, string>> {
+function settings({ address, interface: link, services }: KubeVipArgs): Readonly<Record<string, string>> {
   return {
     address,
     port: "6443",
@@ -98,7 +137,10 @@ function settings({ address, interface: link }: KubeVipArgs): Readonly<Record<st
     vip_subnet: "32",
     cp_enable: "true",
     cp_namespace: namespace,
-    svc_enable: "false",
+    svc_enable: String(services !== undefined),
+    // Cilium gives Services their addresses, and says so in them.
+    ...(services !== undefined && { svc_leasename: servicesLease, disable_service_updates: "true" }),
+    ...(services?.interface !== undefined && { vip_servicesinterface: services.interface }),
     vip_leaderelection: "true",
     vip_leasename: lease,
     vip_leaseduration: "5",

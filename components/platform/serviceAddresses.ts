@@ -8,16 +8,18 @@ export interface ServiceAddressesArgs {
   readonly addresses: readonly string[];
   /** Names of the links that are answered on, as regular expressions. None is all that Cilium uses. */
   readonly interfaces: readonly string[];
+  /** Whether Cilium answers for them, and not somebody else. */
+  readonly announces: boolean;
 }
 
 /**
- * Addresses for Services of type LoadBalancer: Cilium gives them out, and for each Service one node answers for its address in the node
- * network. The kinds are known to the cluster once Cilium's operator runs.
+ * Addresses for Services of type LoadBalancer: Cilium gives them out, and where it announces, for each Service one node answers for its
+ * address in the node network. The kinds are known to the cluster once Cilium's operator runs.
  */
 export class ServiceAddresses extends pulumi.ComponentResource {
   constructor(name: string, args: ServiceAddressesArgs, opts: pulumi.ComponentResourceOptions) {
     super("sluice:platform:ServiceAddresses", name, {}, opts);
-    const { addresses, interfaces } = args;
+    const { addresses, interfaces, announces } = args;
     new kubernetes.apiextensions.CustomResource(
       `${name}-pool`,
       {
@@ -33,16 +35,18 @@ export class ServiceAddresses extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    new kubernetes.apiextensions.CustomResource(
-      `${name}-announcement`,
-      {
-        apiVersion: "cilium.io/v2alpha1",
-        kind: "CiliumL2AnnouncementPolicy",
-        metadata: { name: "node-network" },
-        spec: { loadBalancerIPs: true, ...(interfaces.length > 0 && { interfaces: [...interfaces] }) },
-      },
-      { parent: this },
-    );
+    if (announces) {
+      new kubernetes.apiextensions.CustomResource(
+        `${name}-announcement`,
+        {
+          apiVersion: "cilium.io/v2alpha1",
+          kind: "CiliumL2AnnouncementPolicy",
+          metadata: { name: "node-network" },
+          spec: { loadBalancerIPs: true, ...(interfaces.length > 0 && { interfaces: [...interfaces] }) },
+        },
+        { parent: this },
+      );
+    }
     this.registerOutputs();
   }
 }

@@ -6,7 +6,7 @@ import { places } from "./addresses.ts";
 import { rule } from "./rule.ts";
 
 /** Addresses go with somebody who answers for them in the node network. */
-export const announcedServices = rule(["platform", "services"], function* ({ platform, services }) {
+export const announcedServices = rule(["platform", "network", "services"], function* ({ platform, network, services }) {
   const { announce, addresses, interfaces } = services;
   if (announce === "none") {
     if (addresses.length > 0) {
@@ -28,6 +28,16 @@ export const announcedServices = rule(["platform", "services"], function* ({ pla
       path: "services.addresses",
       message: `is empty, but services.announce is '${announce}': Services would get none`,
     };
+  }
+  if (announce !== "kube-vip") return;
+  if (network.vipBy !== "kube-vip") {
+    yield {
+      path: "services.announce",
+      message: "is 'kube-vip', which is there for the VIP alone: set network.vipBy to it too, or announce by 'cilium'",
+    };
+  }
+  if (interfaces.length > 1) {
+    yield { path: "services.interfaces", message: `are ${interfaces.length}, but kube-vip answers on one` };
   }
 });
 

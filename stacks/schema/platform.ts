@@ -37,10 +37,10 @@ export const csi = z.strictObject({
 /** Services of type LoadBalancer, where no cloud has addresses for them. */
 export const services = z.strictObject({
   /** Who answers for their addresses in the node network. */
-  announce: z.enum(["none", "cilium"]).default("none"),
+  announce: z.enum(["none", "cilium", "kube-vip"]).default("none"),
   /** Addresses of the node network that Services get. */
   addresses: z.array(addressRange).default([]),
-  /** Names of the links that are answered on, as regular expressions. Default: all that Cilium uses. */
+  /** Links that are answered on: names as regular expressions for Cilium, one name for kube-vip. Default: all that Cilium uses, that of the VIP. */
   interfaces: z.array(z.string().min(1)).default([]),
 });
 

@@ -203,6 +203,19 @@ describe("the platform", () => {
     expect(waitsFor(recording, "test:marks:Gate NodesReady")).toContain(pool);
   });
 
+  test("S4.4 has Cilium give Services addresses that kube-vip answers for, and then not answer itself", async () => {
+    const recording = await deploy("home", {
+      services: { announce: "kube-vip", addresses: ["10.0.1.0/30"] },
+      "network.vipBy": "kube-vip",
+    });
+    const names = recording.resources.map(({ name }) => name);
+    expect(names).toContain("home-services-pool");
+    expect(names).not.toContain("home-services-announcement");
+    expect(recording.resources.find(({ name }) => name === "home-cilium-release")?.inputs).not.toHaveProperty(
+      "values.l2announcements",
+    );
+  });
+
   test("has everything in the cluster go with the cluster", async () => {
     const recording = await deploy("cloud", { flux });
     const components = recording.resources.filter(({ type }) => type.startsWith("sluice:platform:")).map(title);

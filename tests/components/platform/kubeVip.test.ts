@@ -39,6 +39,29 @@ describe("kube-vip", () => {
     });
   });
 
+  test("S4.4 answers for addresses of Services too where it is told to, and leaves it to Cilium to say which those are", async () => {
+    const services = { interface: "enp6s18" };
+    expect(await environment({ services, interface: "tailscale0" })).toMatchObject({
+      svc_enable: "true",
+      svc_leasename: "plndr-svcs-lock",
+      vip_interface: "tailscale0",
+      vip_servicesinterface: "enp6s18",
+      disable_service_updates: "true",
+    });
+    expect(await environment({ services: {} })).not.toHaveProperty("vip_servicesinterface");
+    expect(await environment()).toMatchObject({ svc_enable: "false" });
+    const { resources } = await make({ services });
+    const rights = resources.find(({ type }) => type.endsWith(":ClusterRole"))?.inputs;
+    expect(rights).toMatchObject({
+      metadata: { name: "kube-vip-services" },
+      rules: expect.arrayContaining([
+        { apiGroups: [""], resources: ["services", "endpoints"], verbs: ["get", "list", "watch", "update"] },
+      ]),
+    });
+    const pods = resources.find(({ type }) => type === "kubernetes:apps/v1:DaemonSet");
+    expect(pods?.dependencies).toContainEqual(expect.stringContaining("ClusterRoleBinding"));
+  });
+
   test("S4.4 runs on control planes before there is a network: in that of its host, on nodes that are not Ready", async () => {
     expect(await pods()).toMatchObject({
       hostNetwork: true,
