@@ -1,0 +1,95 @@
+// An address that the control planes share, brought up by kube-vip: while nobody answers there, while a stranger does, and when it is ours.
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { parse } from "yaml";
+import { certificates } from "../components/kubernetes/certificates.ts";
+import { Chain, type Config } from "../lab/support/chain.ts";
+import { vip } from "../lab/support/chainEnvironment.ts";
+
+jest.setTimeout(300_000);
+
+const network = {
+  ...{ nodeCidr: "10.0.0.0/16", gateway: "10.0.0.1", nameservers: ["10.0.0.1"] },
+  ...{ vip, vipBy: "kube-vip" },
+};
+
+/** Takes connections for the Kubernetes API, with a certificate of its own. */
+const stranger = `
+const { readFileSync } = require("node:fs");
+const [host, certificate] = process.argv.slice(1);
+const server = require("node:tls").createServer(JSON.parse(readFileSync(certificate, "utf8")), (socket) => socket.on("error", () => undefined));
+server.on("tlsClientError", () => undefined);
+server.listen(6443, host, () => console.log("listens"));
+`;
+
+describe("a VIP by kube-vip (S4.4)", () => {
+  let chain: Chain;
+  beforeAll(async () => {
+    chain = await Chain.of({ platform: "existing", config: { network } });
+  });
+  afterAll(() => chain?.down());
+
+  /** An `up` that ends at the gate on the address, with nothing behind it made; what it says. */
+  async function endsAtTheAddress(changes: Config): Promise<string> {
+    chain.configure(changes);
+    const { code, steps, stdout } = await chain.run("up");
+    expect(code).not.toBe(0);
+    expect(steps.filter(({ failed }) => failed).map(({ name }) => name)).toEqual(["test-virtual-address"]);
+    const kept = (await chain.resources()).map(({ type }) => type);
+    expect(kept.filter((type) => type.startsWith("sluice:platform:"))).toEqual(["sluice:platform:KubeVip"]);
+    return stdout;
+  }
+
+  test("that never answers is named, with who should have brought it up", async () => {
+    const change = { kubeVip: { interface: "eth9" }, timeouts: { vip: 15 } };
+    const text = await endsAtTheAddress(change);
+    expect(text).toMatch(
+      /error: VirtualAddress did not open within 15 s \(SLU-K106: The virtual address does not answer/m,
+    );
+    expect(text).toMatch(
+      /^ +10\.0\.0\.20: .*; no control plane has the address: kube-vip has brought it up on none of cp-1/m,
+    );
+    expect(text).toMatch(/^ +What to do: /m);
+  });
+
+  test("at which somebody else answers is named at once, with the stranger's certificate", async () => {
+    await chain.lab.said("ip", ["address", "add", `${vip}/32`, "dev", "lo"]);
+    const certificate = chain.lab.write("stranger.json", JSON.stringify(certificates.stranger));
+    const other = chain.lab.watch(process.execPath, ["-e", stranger, vip, certificate]);
+    try {
+      await other.says(/listens/);
+      const text = await endsAtTheAddress({ timeouts: { vip: 180 } });
+      expect(text).toMatch(/error: VirtualAddress cannot open; seen after \d s \(SLU-K107: Somebody else answers/m);
+      expect(text).toMatch(
+        /^ +10\.0\.0\.20: shows a certificate of others: it is of 'CN=stranger', and 'CN=foreign of a test' signed it/m,
+      );
+    } finally {
+      await other.stop();
+      await chain.lab.said("ip", ["address", "delete", `${vip}/32`, "dev", "lo"]);
+    }
+  });
+
+  test("is handed out when it answers as ours; kube-vip is there before Cilium", async () => {
+    chain.configure({ kubeVip: {} });
+    const { steps } = await chain.up();
+    const { kubeconfig, gates } = await chain.outputs();
+    expect(parse(kubeconfig).clusters[0].cluster.server).toBe(`https://${vip}:6443`);
+    expect(gates.VirtualAddress.evidence).toEqual({ address: vip, controlPlanes: ["cp-1"] });
+    const began = (type: string) => steps.find((step) => step.type.endsWith(type))?.began;
+    const proven = steps.find((step) => step.type.endsWith(":VirtualAddress"))?.ended;
+    expect(began("platform:Cilium")).toBeGreaterThan(proven ?? Number.NaN);
+    const lease = ["--namespace", "kube-system", "get", "lease", "plndr-cp-lock"];
+    expect(await chain.kubectl(...lease, "--output", "jsonpath={.spec.holderIdentity}")).toBe("cp-1");
+  });
+
+  test("is not proven again by an up that changes nothing (S1.6)", async () => {
+    expect(await chain.run("up", "--expect-no-changes")).toMatchObject({ code: 0, steps: [] });
+  });
+
+  test("goes with the cluster; the machine keeps running, which is said", async () => {
+    const { code, stdout, stderr } = await chain.run("destroy");
+    expect(code).toBe(0);
+    expect(stdout + stderr).toContain("cp-1: nothing is done to these machines, they keep running as they are");
+    const anybody = await chain.lab.exec("talosctl", ["get", "disks", "--insecure", "--nodes", "10.0.0.11"]);
+    expect(anybody).not.toMatchObject({ code: 0 });
+  });
+});
