@@ -19,8 +19,8 @@ describe("machines that are already there", () => {
     await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
     expect(await chain.kubectl("get", "nodes", "--output", "name")).toBe("node/cp-1\nnode/w-1\n");
     expect(await chain.outputs()).toMatchObject({ gitOpsRevision: expect.stringMatching(/^main@sha1:/) });
-    const machines = up.steps.filter(({ type }) => type.includes(":machines"));
-    expect(machines.map(({ type }) => type)).toEqual(["sluice:machines:ExistingMachines"]);
+    const machines = up.steps.map(({ type }) => type).filter((type) => type.includes("machines:"));
+    expect(machines.toSorted()).toEqual(["pulumi-nodejs:dynamic/machines:Release", "sluice:machines:ExistingMachines"]);
   });
 
   test("are handed out with the VIP, which is up when the kubeconfig is there and not before (S4.4)", async () => {
@@ -44,5 +44,16 @@ describe("machines that are already there", () => {
 
   test("are not written to by a second up (S1.6)", async () => {
     expect(await chain.run("up", "--expect-no-changes")).toMatchObject({ code: 0, steps: [] });
+  });
+
+  test("are in maintenance again when the cluster is destroyed, where the environment says so", async () => {
+    chain.configure({ existing: { resetOnDestroy: true } });
+    const { steps } = await chain.up();
+    expect(steps.map(({ op, type }) => `${op} ${type}`)).toEqual(["update pulumi-nodejs:dynamic/machines:Release"]);
+    expect(await chain.run("destroy")).toMatchObject({ code: 0 });
+    expect(await chain.resources()).toEqual([]);
+    for (const address of ["10.0.0.11", "10.0.0.21"]) {
+      expect(await chain.lab.said("talosctl", ["get", "disks", "--insecure", "--nodes", address])).toContain("sda");
+    }
   });
 });
