@@ -1,5 +1,6 @@
 // What the engine asks of Members. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { isDeepStrictEqual } from "node:util";
+import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { memberIsAt } from "../talos/etcdMember.ts";
 import { asFailure, endMessage, NodeFailure } from "../talos/nodeFailure.ts";
@@ -48,6 +49,8 @@ export const operations = {
 
   /** Offline. In a preview this is where a person reads what becomes of the nodes that are not in the list any more. */
   async diff(olds: MembersInputs, news: MembersInputs, world: Pick<Surroundings, "note">) {
+    // While the engine asks what a machine that is replaced brings about, it says of the whole list that it is not known.
+    if (isUnknown(news.nodes)) return { changes: true };
     for (const { node, role } of departing(olds, news)) {
       const etcd = role === "controlplane" ? `${leavesEtcd(news)}, ` : "";
       const steps = `cordoned, drained, ${etcd}reset (STATE and EPHEMERAL), deleted in Kubernetes, and its machine goes last`;
@@ -67,6 +70,10 @@ export const update = (_id: string, olds: MembersInputs, news: MembersInputs) =>
   );
 export const diff = (_id: string, olds: MembersInputs, news: MembersInputs) =>
   inEngine(news.row, (world) => operations.diff(olds, news, world));
+
+function isUnknown(value: unknown): boolean {
+  return value === unknownValue;
+}
 
 /** Workers first: where a control plane cannot go, they have gone. */
 function departing(olds: MembersInputs, news: MembersInputs): readonly Member[] {

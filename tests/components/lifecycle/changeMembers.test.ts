@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
 import { systemClock } from "../../../components/gates/clock.ts";
 import { type MembersInputs, operations } from "../../../components/lifecycle/changeMembers.ts";
 import type { Member } from "../../../components/lifecycle/departure.ts";
@@ -174,6 +175,11 @@ describe("the preview of a list that changed", () => {
         "cp-3 LEAVES the cluster: cordoned, drained, taken out of etcd, whose 2 members then bear the loss of 0, reset (STATE and EPHEMERAL), deleted in Kubernetes, and its machine goes last",
       ],
     });
+  });
+
+  test("names nobody while the list is not known, as when a machine is replaced", async () => {
+    const unknown = { ...inputs(), nodes: unknownValue as unknown as MembersInputs["nodes"] };
+    expect(await noted(inputs(member(first)), unknown)).toEqual({ diff: { changes: true }, noted: [] });
   });
 
   test("is silent where none leaves", async () => {
