@@ -58,7 +58,7 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
     { provider },
   );
   const { machines, hosts } = servers;
-  const volumes = proxmoxVolumes(config, { provider });
+  const volumes = proxmoxVolumes(config, machines, { provider });
   return {
     machines,
     ready: servers,

@@ -5,8 +5,11 @@ export interface ProxmoxCsiAccessArgs {
   readonly clusterName: string;
   /** The storage that volumes lie on. */
   readonly storage: string;
-  /** Where Proxmox keeps the rights to the cluster's VMs: `/vms/<id>` of each. */
-  readonly vmPaths: readonly string[];
+  readonly vms: readonly {
+    readonly vmId: number;
+    /** Changes when the VM is another one: with a VM Proxmox forgets who may do what with it. */
+    readonly machineId: pulumi.Output<string>;
+  }[];
 }
 
 /** What the driver for volumes does: it looks at VMs, gives them disks, and makes and removes disks on the storage. */
@@ -27,7 +30,7 @@ export class ProxmoxCsiAccess extends pulumi.ComponentResource {
 
   constructor(name: string, args: ProxmoxCsiAccessArgs, opts: pulumi.ComponentResourceOptions) {
     super("sluice:machines:ProxmoxCsiAccess", name, {}, opts);
-    const { clusterName, storage, vmPaths } = args;
+    const { clusterName, storage } = args;
     const role = (of: keyof typeof privileges) =>
       new proxmox.RoleLegacy(
         `${name}-${of}`,
@@ -37,25 +40,30 @@ export class ProxmoxCsiAccess extends pulumi.ComponentResource {
     const [vms, disks] = [role("vms"), role("storage")];
     const user = new proxmox.UserLegacy(
       `${name}-user`,
-      {
-        userId: `${clusterName}-csi@pve`,
-        comment: `Volumes of the Kubernetes cluster ${clusterName}`,
-      },
+      { userId: `${clusterName}-csi@pve`, comment: `Volumes of the Kubernetes cluster ${clusterName}` },
       { parent: this },
     );
-    const grant = (path: string, roleId: pulumi.Output<string>) =>
+    const grant = (on: string, path: pulumi.Input<string>, roleId: pulumi.Input<string>) =>
       new proxmox.Acl(
-        `${name}-on${path.replaceAll("/", "-")}`,
-        { path, roleId, userId: user.userId },
-        { parent: this },
+        `${name}-on-${on}`,
+        { path, userId: user.userId, roleId, propagate: true },
+        { parent: this, deleteBeforeReplace: true }, // the new right is the old one again
       );
-    const grants = [...vmPaths.map((path) => grant(path, vms)), grant(`/storage/${storage}`, disks)];
+    const grants = [
+      ...args.vms.map(({ vmId, machineId }) =>
+        grant(
+          `${vmId}`,
+          machineId.apply(() => `/vms/${vmId}`),
+          vms,
+        ),
+      ),
+      grant(storage, `/storage/${storage}`, disks),
+    ];
     const token = new proxmox.user.Token(
       `${name}-token`,
       // The user is there for the driver alone, so that the token may all that the user may.
       { userId: user.userId, tokenName: "csi", privilegesSeparation: false },
-      // Who has the token can do with it what it is for.
-      { parent: this, dependsOn: grants },
+      { parent: this, dependsOn: grants }, // who has the token can do with it what it is for
     );
     // Proxmox says the secret once, and the plugin as `<id>=<secret>`.
     const value = pulumi.secret(token.value);

@@ -1,14 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
 import * as proxmox from "@muhlba91/pulumi-proxmoxve";
+import * as pulumi from "@pulumi/pulumi";
 import { ProxmoxCsiAccess } from "../../../components/machines/proxmoxCsiAccess.ts";
 import { record, unwrap } from "../../support/mocks.ts";
+
+const vm = (vmId: number) => ({ vmId, machineId: pulumi.output(`${vmId}/uuid`) });
 
 const make = () =>
   record(
     () =>
       new ProxmoxCsiAccess(
         "home-csi-access",
-        { clusterName: "home", storage: "local-lvm", vmPaths: ["/vms/300", "/vms/301"] },
+        { clusterName: "home", storage: "local-lvm", vms: [vm(300), vm(301)] },
         { provider: new proxmox.Provider("proxmox", { endpoint: "https://10.0.0.2:8006" }) },
       ),
     {
@@ -17,19 +20,20 @@ const make = () =>
     },
   );
 
+const grant = (name: string, what: { readonly path: string; readonly roleId: string }) => ({
+  type: "proxmoxve:index/acl:Acl",
+  name: `home-csi-access-on-${name}`,
+  inputs: { ...what, userId: "home-csi@pve", propagate: true },
+});
+
 describe("the account of the driver for volumes", () => {
   test("S4.1 may do on Proxmox what the driver does with this cluster's disks, and nothing else", async () => {
     const { resources } = await make();
     const children = resources.filter(({ parent }) => parent === "sluice:machines:ProxmoxCsiAccess home-csi-access");
-    const grant = (path: string, roleId: string) => ({
-      type: "proxmoxve:index/acl:Acl",
-      name: `home-csi-access-on${path.replaceAll("/", "-")}`,
-      inputs: { path, roleId, userId: "home-csi@pve" },
-    });
     expect(children.map(({ type, name, inputs }) => ({ type, name, inputs }))).toEqual([
-      grant("/storage/local-lvm", "home-csi-storage"),
-      grant("/vms/300", "home-csi-vms"),
-      grant("/vms/301", "home-csi-vms"),
+      grant("300", { path: "/vms/300", roleId: "home-csi-vms" }),
+      grant("301", { path: "/vms/301", roleId: "home-csi-vms" }),
+      grant("local-lvm", { path: "/storage/local-lvm", roleId: "home-csi-storage" }),
       {
         type: "proxmoxve:index/roleLegacy:RoleLegacy",
         name: "home-csi-access-storage",
