@@ -64,10 +64,13 @@ func TestFaults(t *testing.T) {
 func TestMachinesAreInAPersonsHand(t *testing.T) {
 	dir := folder(t)
 	lab(t, dir, "up")
+	list := filepath.Join(t.TempDir(), "machines.yaml")
+	require.NoError(t, os.WriteFile(list, []byte("- {name: box, address: 10.0.1.31/24}"), 0o600))
+	require.Equal(t, "box\n", lab(t, dir, "machine", "add", "--file", list))
 	require.Empty(t, lab(t, dir, "machine", "off", "box"))
 	require.Empty(t, lab(t, dir, "machine", "on", "box"))
 	require.JSONEq(t, `{"mac": "02:00:00:00:00:09"}`, lab(t, dir, "machine", "replace", "box", "--mac", "02:00:00:00:00:09"))
-	require.Regexp(t, `(?s) box +hand +off.* box +hand +on.* box +hand +replaced`, lab(t, dir, "timeline"))
+	require.Regexp(t, `(?s) box +hand +added.* box +hand +off.* box +hand +on.* box +hand +replaced`, lab(t, dir, "timeline"))
 	require.Equal(t, result{1, "", "sluice-lab: no machine \"vm\"\n"}, run(t, command(t, dir, "machine", "on", "vm")))
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -12,13 +13,46 @@ import (
 func (o *options) machineCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
-		Short: "Lay a hand on machines that no cloud has: turn them on and off, put another into the place of one",
+		Short: "Lay a hand on machines that no cloud has: put more of them in, turn them on and off, put another into the place of one",
 	}
 	cmd.AddCommand(
+		o.addMachinesCommand(),
 		o.buttonCommand("on", "Turn a machine on", (*control.Client).PowerOn),
 		o.buttonCommand("off", "Pull a machine's plug", (*control.Client).PowerOff),
 		o.replaceCommand(),
 	)
+	return cmd
+}
+
+func (o *options) addMachinesCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "add",
+		Short: "Put in machines that are not there, by name, and turn them on; prints which",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			folder, _, err := o.living()
+			if err != nil {
+				return err
+			}
+			list, err := readFileOrStdin(cmd, file)
+			if err != nil {
+				return err
+			}
+			names, err := folder.Client().AddMachines(cmd.Context(), list)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "a list of machines, as in the lab's config, in YAML or JSON; - reads what is piped in")
+	_ = cmd.MarkFlagRequired("file") // it is there
 	return cmd
 }
 

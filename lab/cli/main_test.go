@@ -77,6 +77,10 @@ func (s *small) Status() any { return map[string]uint64{"seed": s.parts.Config.S
 
 func (s *small) Machines() control.Machines { return s }
 
+func (s *small) Add(machines []rack.Machine) ([]string, error) {
+	return []string{machines[0].Name}, s.hand(machines[0].Name, "added")
+}
+
 func (s *small) PowerOn(name string) error  { return s.hand(name, "on") }
 func (s *small) PowerOff(name string) error { return s.hand(name, "off") }
 

@@ -43,6 +43,10 @@ func (s *served) note(name, what string) error {
 	return nil
 }
 
+func (s *served) Add(machines []rack.Machine) ([]string, error) {
+	return []string{machines[0].Name}, s.note(machines[0].Name, "add")
+}
+
 func (s *served) PowerOn(name string) error  { return s.note(name, "on") }
 func (s *served) PowerOff(name string) error { return s.note(name, "off") }
 
@@ -163,12 +167,17 @@ func TestTheOwnerMayEndTheLab(t *testing.T) {
 
 func TestMachinesAreInAPersonsHand(t *testing.T) {
 	lab := serve(t, (*API).Handler)
+	added, err := lab.Client.AddMachines(t.Context(), []byte("- name: cp-1"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"cp-1"}, added)
+	_, err = lab.Client.AddMachines(t.Context(), []byte("- title: cp-1"))
+	require.Error(t, err)
 	require.NoError(t, lab.Client.PowerOff(t.Context(), "cp-1"))
 	require.NoError(t, lab.Client.PowerOn(t.Context(), "cp-1"))
 	by, err := lab.Client.Replace(t.Context(), "cp-1", rack.Identity{MAC: "02:00:00:00:00:09"})
 	require.NoError(t, err)
 	require.Equal(t, rack.Identity{MAC: "02:00:00:00:00:09", UUID: "made up"}, by)
-	require.Equal(t, []string{"off", "on", "replace 02:00:00:00:00:09"}, lab.hand)
+	require.Equal(t, []string{"add", "off", "on", "replace 02:00:00:00:00:09"}, lab.hand)
 	require.EqualError(t, lab.Client.PowerOn(t.Context(), "cp-2"), `no machine "cp-2"`)
 	for path, body := range map[string]string{"/machines/cp-1/kick": "{}", "/machines/cp-1/replace": `{"ram": 1}`} {
 		response, err := http.Post(lab.url+path, "application/json", strings.NewReader(body))
@@ -181,7 +190,7 @@ func TestMachinesAreInAPersonsHand(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusUnsupportedMediaType, response.StatusCode)
-	require.Len(t, lab.hand, 3)
+	require.Len(t, lab.hand, 4)
 }
 
 func TestARouterIsAskedByMAC(t *testing.T) {

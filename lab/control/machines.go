@@ -14,6 +14,8 @@ import (
 
 // Machines are those that no cloud has: what a person's hand does to them.
 type Machines interface {
+	// Add puts in those that are not there, and says which.
+	Add(machines []rack.Machine) ([]string, error)
 	PowerOn(name string) error
 	PowerOff(name string) error
 	// Replace puts another machine into the place of one, and says which.
@@ -26,6 +28,24 @@ const (
 	actionOff     = "off"
 	actionReplace = "replace"
 )
+
+func (a *API) addMachines(w http.ResponseWriter, r *http.Request) {
+	body, ok := content(w, r)
+	if !ok {
+		return
+	}
+	var machines []rack.Machine
+	err := yaml.UnmarshalStrict(body, &machines)
+	var names []string
+	if err == nil {
+		names, err = a.Machines.Add(machines)
+	}
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return
+	}
+	answer(w, http.StatusCreated, names)
+}
 
 func (a *API) machine(w http.ResponseWriter, r *http.Request) {
 	body, ok := content(w, r)
@@ -53,6 +73,14 @@ func (a *API) machine(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, http.StatusOK, done)
+}
+
+// AddMachines puts in those of a list, in JSON or YAML, that are not there, and
+// says which.
+func (c *Client) AddMachines(ctx context.Context, list []byte) ([]string, error) {
+	var names []string
+	err := c.ask(ctx, http.MethodPost, "/machines", "application/yaml", list, &names)
+	return names, err
 }
 
 // PowerOn presses the button of a machine.

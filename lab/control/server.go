@@ -48,6 +48,7 @@ func (a *API) Handler() http.Handler {
 	mux.HandleFunc("DELETE /faults/{id}", a.removeFault)
 	mux.HandleFunc("GET /kubeconfig", a.kubeconfig)
 	mux.HandleFunc("GET /leases", a.leases)
+	mux.HandleFunc("POST /machines", a.addMachines)
 	mux.HandleFunc("POST /machines/{name}/{action}", a.machine)
 	return mux
 }

@@ -141,13 +141,8 @@ func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFa
 
 // newRack puts up the machines that are already there.
 func newRack(parts daemon.Parts, images *imageFactory, nodes machine.Maker, lans *lans) (*rack.Rack, error) {
-	for _, one := range parts.Config.Machines {
-		if err := images.learn(one.Schematic, one.Customization); err != nil {
-			return nil, fmt.Errorf("machine %s: %w", one.Name, err)
-		}
-	}
 	return rack.New(rack.Options{
-		Makes: nodes, Timeline: parts.Timeline, LAN: lans.server, Schematic: factory.DefaultSchematic, Meta: images.meta,
+		Makes: nodes, Timeline: parts.Timeline, LAN: lans.server, Schematic: factory.DefaultSchematic, Meta: images.meta, Learn: images.learn,
 	}, parts.Config.Machines)
 }
 

@@ -28,6 +28,8 @@ type Options struct {
 	// schematic puts into a medium.
 	Schematic string
 	Meta      func(schematic string) (map[uint8]string, error)
+	// Learn takes in what a schematic says that a machine brings along.
+	Learn func(schematic, customization string) error
 }
 
 // Rack is where the machines are. It is safe for concurrent use.
@@ -49,18 +51,47 @@ type slot struct {
 // New puts machines into a rack and turns them on.
 func New(options Options, machines []Machine) (*Rack, error) {
 	r := &Rack{Options: options, slots: map[string]*slot{}}
+	_, err := r.Add(machines)
+	return r, err
+}
+
+// Add puts in those that are not there, by name, and turns them on. It returns
+// their names.
+func (r *Rack) Add(machines []Machine) ([]string, error) {
+	if faults := Check(machines); len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	added := []string{}
 	for _, machine := range machines {
-		machine = machine.withDefaults(options.Schematic)
-		box, err := r.mount(machine)
-		if err != nil {
-			return nil, fmt.Errorf("machine %s: %w", machine.Name, err)
+		if r.slots[machine.Name] != nil {
+			continue
 		}
-		r.slots[machine.Name] = &slot{machine: machine, box: box}
+		if err := r.put(machine.withDefaults(r.Schematic)); err != nil {
+			return added, fmt.Errorf("machine %s: %w", machine.Name, err)
+		}
+		r.slots[machine.Name].box.PowerOn()
+		added = append(added, machine.Name)
 	}
-	for _, slot := range r.slots {
-		slot.box.PowerOn()
+	return added, nil
+}
+
+// put gives a machine a place; the caller holds the lock.
+func (r *Rack) put(m Machine) error {
+	for name, slot := range r.slots {
+		if slot.machine.Address.Addr() == m.Address.Addr() {
+			return fmt.Errorf("machine %s has the address %s", name, m.Address.Addr())
+		}
 	}
-	return r, nil
+	if err := r.Learn(m.Schematic, m.Customization); err != nil {
+		return err
+	}
+	box, err := r.mount(m)
+	if err == nil {
+		r.slots[m.Name] = &slot{machine: m, box: box}
+	}
+	return err
 }
 
 // mount makes the box of a machine and plugs it into its network.

@@ -2,6 +2,7 @@ package rack
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -60,6 +61,12 @@ func racked(t *testing.T, machines ...Machine) (*Rack, *workshop, *dhcp.Server) 
 			}
 			return nil, nil
 		},
+		Learn: func(schematic, customization string) error {
+			if customization == "broken" {
+				return errors.New("not of " + schematic)
+			}
+			return nil
+		},
 	}, machines)
 	require.NoError(t, err)
 	return rack, made, router
@@ -117,6 +124,28 @@ func TestAMachineIsReplaced(t *testing.T) {
 		require.EqualError(t, refused(), want)
 	}
 	require.Len(t, made.made, 3)
+}
+
+func TestMoreMachinesArePutIn(t *testing.T) {
+	rack, made, _ := racked(t, Machine{Name: "cp-1", Address: prefix("10.0.1.31/24")})
+	more := func(name, address string) Machine {
+		return Machine{Name: name, Address: prefix(address), Gateway: gateway, Talos: "1.13.8"}
+	}
+	added, err := rack.Add([]Machine{more("cp-1", "10.0.1.31/24"), more("w-1", "10.0.1.32/24")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"w-1"}, added)
+	require.Len(t, made.made, 2)
+	require.True(t, made.made[1].on)
+
+	_, err = rack.Add([]Machine{more("w-2", "10.0.1.32/24")})
+	require.EqualError(t, err, "machine w-2: machine w-1 has the address 10.0.1.32")
+	broken := more("w-3", "10.0.1.33/24")
+	broken.Customization = "broken"
+	_, err = rack.Add([]Machine{broken})
+	require.EqualError(t, err, "machine w-3: not of default")
+	_, err = rack.Add([]Machine{{Name: "w-4"}})
+	require.ErrorContains(t, err, "machines[0].talos: is missing")
+	require.Len(t, made.made, 2)
 }
 
 func TestTheButtonAndThePlug(t *testing.T) {

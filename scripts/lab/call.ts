@@ -24,7 +24,7 @@ export const commands: Readonly<Record<string, string>> = {
   exec: "run a program inside, where the lab's addresses answer",
   shell: "the same with your shell",
   fault: "let something go wrong: add, list, remove",
-  machine: "lay a hand on machines that no cloud has: on, off, replace",
+  machine: "lay a hand on machines that no cloud has: add, on, off, replace",
   down: "end a lab with all that is in it",
 };
 

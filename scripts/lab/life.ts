@@ -37,8 +37,8 @@ export async function runningLab(lab: string): Promise<RunningLab | undefined> {
   if (!existsSync(file)) return undefined;
   const { process: life, kubernetes, ready, config } = JSON.parse(await readFile(file, "utf8"));
   if (ready !== true || !isAlive(life)) return undefined;
-  const { moreSnapshots: snapshots, proxmox, machines } = config;
-  return { life, kubernetes, platform: { snapshots, proxmox, machines } };
+  const { moreSnapshots: snapshots, proxmox } = config;
+  return { life, kubernetes, platform: { snapshots, proxmox } };
 }
 
 /** Starts the lab unless it runs, with what an environment finds there and with what is missing built, and says so. */
@@ -55,6 +55,17 @@ export async function startLab(lab: string, platform?: LabPlatform): Promise<Run
   const running = await runningLab(lab);
   if (running === undefined) throw new Failure(`the lab '${lab}' has ended again; ${labCommand(lab, "up")} starts it`);
   return running;
+}
+
+/** Puts machines of an environment into the lab that are not there yet, as a person would into a rack. */
+export async function putMachines(lab: string, { machines = [] }: LabPlatform): Promise<void> {
+  if (machines.length === 0) return;
+  const [program, args] = labCall(lab, "machine", ["add", "--file", "-"]);
+  const put = await run(program, args, { input: JSON.stringify(machines) });
+  if (put.code !== 0) {
+    const why = put.stderr.trim().replace(/^sluice-lab: /, "");
+    throw new Failure(`the machines of this environment cannot be put into the lab '${lab}': ${why}`);
+  }
 }
 
 /** Refuses to go on without what an environment finds on its platform. */

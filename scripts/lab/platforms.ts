@@ -26,15 +26,10 @@ export function allOf(platforms: readonly LabPlatform[]): LabPlatform {
 }
 
 /** What one lacks of what is wanted, in words; undefined where it has all. */
-export function lackOf(
-  given: LabPlatform,
-  { snapshots = [], proxmox, machines = [] }: LabPlatform,
-): string | undefined {
+export function lackOf(given: LabPlatform, { snapshots = [], proxmox }: LabPlatform): string | undefined {
   const snapshot = snapshots.find((one) => !isAmong(one, given.snapshots ?? []));
   if (snapshot !== undefined) return `a snapshot '${snapshot.description}'`;
-  if (proxmox !== undefined && !has(given.proxmox, proxmox)) return described(proxmox);
-  const machine = machines.find((one) => !given.machines?.some((other) => other.name === one.name && isAt(one)(other)));
-  return machine && `a machine '${machine.name}' at ${machine.address}`;
+  return proxmox !== undefined && !has(given.proxmox, proxmox) ? described(proxmox) : undefined;
 }
 
 function described({ address, port, hosts, storages }: LabProxmox): string {

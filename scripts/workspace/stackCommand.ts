@@ -5,7 +5,7 @@ import { labCommand } from "../lab/call.ts";
 import { isFromGoneLab } from "../lab/deployed.ts";
 import { forgetDeployed, recordDeployed } from "../lab/deployedRecord.ts";
 import type { LabEnvironment } from "../lab/environment.ts";
-import { needPlatform, startLab } from "../lab/life.ts";
+import { needPlatform, putMachines, startLab } from "../lab/life.ts";
 import { printSummary } from "../summary/summary.ts";
 import { startTrace } from "../summary/trace.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
@@ -58,6 +58,7 @@ async function settleOnLab(toolchain: Toolchain, stack: Stack, on: LabEnvironmen
   const { lab, platform } = on;
   const { running, isGone } = await startFor(stack, on);
   needPlatform(lab, running, platform);
+  await putMachines(lab, platform);
   if (isGone) {
     console.error(
       `sluice: ${stack.name} was deployed in a lab that has ended since, and is gone with it: what the state has of it is taken away first, which takes half a minute`,
