@@ -19,6 +19,10 @@ describe("one server", () => {
   let up: Promise<Run>;
   let address: string;
   let held: string;
+  /** What was sealed in the repository, opened. */
+  let sealed: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the stack's outputs, before it was destroyed
+  let was: any;
   beforeAll(async () => {
     chain = await Chain.of();
     held = await chain.lab.fault({ on: "talos", name: "ApplyConfiguration", do: "hold" });
@@ -51,7 +55,8 @@ describe("one server", () => {
     expect(await chain.kubectl("get", "nodes", "--output", "name")).toBe("node/cp-1\n");
     await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
     const greeting = ["--namespace", "hello", "get", "secret", "greeting", "--output", "jsonpath={.data.greeting}"];
-    expect(await chain.kubectl(...greeting)).not.toBe("");
+    sealed = await chain.kubectl(...greeting);
+    expect(sealed).not.toBe("");
   });
 
   test("answers with the certificate of this cluster, and no longer without one (S0.2; S0.3, step 3)", async () => {
@@ -174,10 +179,24 @@ describe("one server", () => {
 
   test("is taken away in less than 30 s, and nothing of it is left in the cloud", async () => {
     expect(await chain.cloud.left()).toContain(`servers ${node}`);
+    was = await chain.outputs();
     const destroy = await chain.run("destroy");
     expect(destroy).toMatchObject({ code: 0 });
     expect(destroy.seconds).toBeLessThan(30);
     expect(await chain.resources()).toEqual([]);
     expect(await chain.cloud.left()).toEqual([]);
+  });
+
+  test("comes back with the same names and addresses, and opens what was sealed before (S4.7)", async () => {
+    await chain.up();
+    const { nodes, schematicId, kubeconfig } = await chain.outputs();
+    const known = (all: Record<string, { role: string; address: string }>) =>
+      Object.entries(all).map(([name, { role, address }]) => ({ name, role, address }));
+    expect(known(nodes)).toEqual(known(was.nodes));
+    expect(schematicId).toBe(was.schematicId);
+    // Nobody is left who knows the keys of before.
+    expect(kubeconfig).not.toBe(was.kubeconfig);
+    const greeting = ["--namespace", "hello", "get", "secret", "greeting", "--output", "jsonpath={.data.greeting}"];
+    expect(await chain.kubectl(...greeting)).toBe(sealed);
   });
 });
