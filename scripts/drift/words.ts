@@ -43,6 +43,7 @@ export function failures(failed: readonly Failed[]): readonly Finding[] {
 function called({ type, name, is, was }: Pick<Seen, "type" | "name" | "is" | "was">): string {
   const kind = type.split(/[:/]/).at(-1) ?? type;
   if (type.startsWith("pulumi-nodejs:dynamic/gates:")) return `gate ${kind}`;
+  if (kind === "ClientCertificate") return String(is.file ?? was.file ?? name);
   const node = is.node ?? was.node;
   if (kind === "NodeConfiguration" && typeof node === "string") return `node ${node}`;
   return `${kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()} ${name}`;
@@ -58,6 +59,7 @@ function linesOf(seen: Seen): readonly string[] {
 
 function difference(path: string, { was, is }: Seen): string {
   const [should, found] = [valueAt(was, path), valueAt(is, path)];
+  if (isSecret(should) && isSecret(found)) return `${path} is another one (secret)`;
   if (should === undefined && found === undefined) return `${path} differs`;
   if (should === undefined) return `${path} is ${shown(found)}, and should not be there`;
   if (found === undefined) return `${path} is not there, and should be ${shown(should)}`;
@@ -76,10 +78,14 @@ function valueAt(outputs: Outputs, path: string): unknown {
 }
 
 function shown(value: unknown): string {
+  if (isSecret(value)) return "(secret)";
   const text = JSON.stringify(value);
-  if (text.includes(mark)) return "(secret)";
   const plain = typeof value === "string" ? value : text;
   return plain.length > longest ? `${plain.slice(0, longest)}...` : plain;
+}
+
+function isSecret(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).includes(mark);
 }
 
 /** A node's row in the engine's tree is not called by its name alone, so what is said there has the name in it. */

@@ -46,6 +46,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     `pulumi-nodejs:dynamic/talos:Bootstrap ${name}`,
     `sluice:talos:Kubeconfig ${name}`,
     `talos:cluster/kubeconfig:Kubeconfig ${name}`,
+    ...["talosconfig", "kubeconfig"].map((file) => `pulumi-nodejs:dynamic/talos:ClientCertificate ${name}-${file}`),
     ...Object.entries(gates).map(([type, part]) => `pulumi-nodejs:dynamic/gates:${type} ${name}-${part}`),
     ...release("Cilium", `${name}-cilium`),
     ...release("SealedSecrets", `${name}-sealed-secrets`),

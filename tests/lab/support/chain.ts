@@ -9,7 +9,7 @@ import type { Ended } from "../../../scripts/workspace/run.ts";
 import { parseClusterConfig } from "../../../stacks/config.ts";
 import { type ChainEnvironment, type ChainNode, type Config, completeNode, environment } from "./chainEnvironment.ts";
 import { Cloud } from "./cloud.ts";
-import { Engine, type EngineCommand } from "./engine.ts";
+import { Engine, type EngineCommand, type StateResource } from "./engine.ts";
 import { Lab, type LabOptions } from "./lab.ts";
 import type { Watch } from "./watch.ts";
 
@@ -148,6 +148,11 @@ export class Chain {
     const run = await this.run("up", ...args);
     if (run.code !== 0) throw new Error(`up ended with ${run.code}:\n${run.stdout}${run.stderr}`);
     return run;
+  }
+
+  /** Changes the state itself, for what takes a year otherwise. */
+  rewrite(change: (resource: StateResource) => void): Promise<void> {
+    return this.engine.rewrite(change);
   }
 
   /** The stack's outputs, secrets in plain text. */

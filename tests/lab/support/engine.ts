@@ -8,6 +8,14 @@ import type { Ended } from "../../../scripts/workspace/run.ts";
 import type { Lab } from "./lab.ts";
 import type { Watch } from "./watch.ts";
 
+/** As an exported state has it. */
+export interface StateResource {
+  readonly type: string;
+  readonly urn: string;
+  readonly inputs?: Record<string, unknown>;
+  readonly outputs?: Record<string, unknown>;
+}
+
 export type EngineCommand = "up" | "refresh" | "destroy" | "preview";
 
 export class Engine {
@@ -99,6 +107,14 @@ export class Engine {
   /** The stack as the engine keeps it, secrets encrypted. */
   async exported() {
     return JSON.parse(await this.said(["stack", "export", "--stack", "test", "-C", this.program]));
+  }
+
+  /** Changes resources in the state, whose secrets are in plain text meanwhile: `{ plaintext: "<JSON>" }`. */
+  async rewrite(change: (resource: StateResource) => void): Promise<void> {
+    const stack = ["--stack", "test", "-C", this.program];
+    const state = JSON.parse(await this.said(["stack", "export", ...stack, "--show-secrets"]));
+    for (const resource of state.deployment.resources) change(resource);
+    await this.said(["stack", "import", ...stack, "--file", this.lab.write("state.json", JSON.stringify(state))]);
   }
 
   private get settings(): string {

@@ -125,7 +125,7 @@ describe("U3 in the words for a difference", () => {
       detailedDiff: { 'data["tls.key"]': {}, size: {}, other: {} },
     };
     expect(told("kubernetes:core/v1:Secret", metadata)).toEqual([
-      'secret a: data["tls.key"] is (secret), and should be (secret)',
+      'secret a: data["tls.key"] is another one (secret)',
       "secret a: size is 8, and should be 4",
       "secret a: other differs",
     ]);
