@@ -24,10 +24,13 @@ export function driftOf(seen: Seen): readonly Finding[] {
   return [...lines.slice(0, most), ...more].map((what) => ({ where, what }));
 }
 
-/** What nobody could look at: it was warned of, and nothing else is known. */
+/** What nobody could look at: it was warned of, and not for what drifted. What drifted before may not be seen this time. */
 export function unseenOf(seen: Seen): readonly Finding[] {
-  if (seen.op !== "same") return [];
-  return seen.warnings.map((warning) => ({ where: called(seen), what: withoutNode(firstLine(warning), seen) }));
+  const drift = wordsOf(seen);
+  if (seen.op !== "same" && drift.length === 0) return [];
+  return seen.warnings
+    .filter((warning) => !drift.some((line) => warning.includes(line)))
+    .map((warning) => ({ where: called(seen), what: withoutNode(firstLine(warning), seen) }));
 }
 
 /** One for all resources of a provider that failed: most often they have one cause, and each says it in words of its own. */
@@ -46,15 +49,21 @@ function called({ type, name, is, was }: Pick<Seen, "type" | "name" | "is" | "wa
   if (kind === "ClientCertificate") return String(is.file ?? was.file ?? name);
   const node = is.node ?? was.node;
   if (kind === "NodeConfiguration" && typeof node === "string") return `node ${node}`;
-  return `${kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()} ${name}`;
+  const words = kind.replace(/Legacy$/, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ");
+  return `${words.toLowerCase()} ${name}`;
 }
 
 function linesOf(seen: Seen): readonly string[] {
   if (seen.op === "delete") return ["is gone"];
-  const { drift } = seen.is;
-  if (Array.isArray(drift) && drift.length > 0) return drift.map((line) => firstLine(String(line)));
+  const drift = wordsOf(seen);
+  if (drift.length > 0) return drift.map(firstLine);
   if (seen.warnings.length > 0) return seen.warnings.map((warning) => withoutNode(firstLine(warning), seen));
   return seen.differs.length === 0 ? ["differs"] : seen.differs.map((path) => difference(path, seen));
+}
+
+/** What a resource of our own says itself of what it found. */
+function wordsOf({ is: { drift } }: Seen): readonly string[] {
+  return Array.isArray(drift) ? drift.map(String) : [];
 }
 
 function difference(path: string, { was, is }: Seen): string {

@@ -42,13 +42,13 @@ describe("nodes that drift", () => {
     });
     await act("cp-1", "change_protection", { delete: true, rebuild: true });
     const [firewall] = (await chain.cloud.call("GET", "/firewalls")).firewalls;
-    const ssh = { direction: "in", protocol: "tcp", port: "22", source_ips: ["0.0.0.0/0"] };
+    const ssh = { direction: "in", protocol: "tcp", port: "22", source_ips: ["0.0.0.0/0"], description: "ssh" };
     await chain.cloud.call("POST", `/firewalls/${firewall.id}/actions/set_rules`, { rules: [...firewall.rules, ssh] });
 
     const { drifts } = await findDrift(chain);
     expect(drifts).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^firewall test-apis: rules\[2\] is .*"port":"22".*, and should not be there$/),
+        expect.stringMatching(/^firewall test-apis: rules\[\d\] is .*"port":"22"/),
         'node w-1: machine config: machine.sysctls."by.hand" is 1, and should not be there',
         "node w-2: is in maintenance, without a config",
         "server test-cp-1: labels.strange is yes, and should not be there",
@@ -104,7 +104,7 @@ describe("nodes that drift", () => {
     await chain.lab.fault({ on: "machine", subject: "test-w-2", do: "crash", times: 1 });
     await act("w-1", "poweroff");
     const members = await chain.talosctl("etcd", "members", "--nodes", "10.0.1.11");
-    const [member = ""] = /[0-9a-f]{16}(?= +cp-3)/.exec(members) ?? [];
+    const [member = ""] = /\b[0-9a-f]+(?= +cp-3)/.exec(members) ?? [];
     await chain.talosctl("etcd", "remove-member", member, "--nodes", "10.0.1.11");
 
     const { drifts, unseen } = await findDrift(chain);
@@ -138,7 +138,8 @@ describe("nodes that drift", () => {
     await chain.lab.fault({ on: "pki", subject: "test-w-2", do: "other", times: 1 });
     const before = last();
     await act("w-2", "rebuild", { image: await chain.cloud.snapshot("1.13.8") });
-    await runs("w-2", before);
+    // It wants a certificate of others, and runs no further than theirs lets it.
+    await chain.lab.until({ subject: "test-w-2", what: "api", value: "apid", after: before });
     const { drifts } = await findDrift(chain);
     expect(drifts).toContainEqual(expect.stringMatching(/^node w-2: belongs to another cluster: /));
     const calls = chain.lab.facts.all.length;
@@ -177,9 +178,9 @@ describe("nodes that drift", () => {
     await chain.lab.until({ subject: "stranger", what: "stage", value: "running" });
 
     const { drifts } = await findDrift(chain);
-    expect(drifts).toContainEqual(expect.stringMatching(/^gate Etcd: member [0-9a-f]{16}: stranger at https:\/\/10\./));
+    expect(drifts).toContainEqual(expect.stringMatching(/^gate Etcd: member [0-9a-f]+: stranger at https:\/\/10\./));
     const said = await refused(chain, "Etcd test-etcd", /SLU-T323/, /talosctl etcd remove-member/);
-    const [, id = ""] = /member ([0-9a-f]{16}): stranger/.exec(said) ?? [];
+    const [, id = ""] = /member ([0-9a-f]+): stranger/.exec(said) ?? [];
     await chain.talosctl("etcd", "remove-member", id, "--nodes", "10.0.1.11");
     await chain.cloud.call("DELETE", `/servers/${stranger.id}`);
     await chain.kubectl("delete", "node", "stranger", "--ignore-not-found");

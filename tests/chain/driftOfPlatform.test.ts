@@ -52,13 +52,13 @@ describe("a platform that drifts", () => {
   });
 
   test(`${named("a Cilium pod that is missing", "another sealing key", "Flux is suspended")}: refused one after the other, each until it is mended`, async () => {
+    await chain.kubectl("delete", "secrets", ...sealingKeys);
+    await chain.kubectl("delete", "pods", ...sealingPods);
+    await sealingReady();
+    await chain.kubectl(...rootKustomization, "--patch", '{"spec":{"suspend":true}}');
     const held = await chain.lab.fault({ on: "pod", name: "kube-system/cilium-*", subject: "w-1", do: "hold" });
     const agent = ["--selector", "k8s-app=cilium", "--field-selector", "spec.nodeName=w-1"];
     await chain.kubectl("--namespace", "kube-system", "delete", "pod", ...agent);
-    await chain.kubectl("delete", "secrets", ...sealingKeys);
-    await chain.kubectl("delete", "pods", ...sealingPods);
-    await chain.kubectl(...rootKustomization, "--patch", '{"spec":{"suspend":true}}');
-    await chain.kubectl("wait", "pod", "--for=condition=PodScheduled", "--timeout=30s", ...sealingPods);
 
     const { drifts } = await findDrift(chain);
     expect(drifts).toEqual(

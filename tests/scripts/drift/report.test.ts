@@ -81,6 +81,20 @@ describe("U3 what a refresh recorded is read as", () => {
     });
   });
 
+  test("both, of a node that drifted before and does not answer now", () => {
+    const seen = { node: "w-1", drift: ["runs Talos 1.12.6, not 1.13.8"] };
+    const events = log(
+      outputs("update", node, "home-w-1", { new: { outputs: seen } }),
+      said("warning", "w-1 does not answer: no answer. What is known of it is kept.", node, "home-w-1"),
+      end,
+    );
+    expect(readDrift(events, "")).toEqual({
+      state: "found",
+      drifts: ["node w-1: runs Talos 1.12.6, not 1.13.8"],
+      unseen: ["node w-1: does not answer: no answer. What is known of it is kept."],
+    });
+  });
+
   test("nothing where the engine did not come to the end, for then nothing is known", () => {
     const cut = log(outputs("update", server, "home-w-1"));
     expect(readDrift(cut, "error: the stack is locked\n")).toEqual({

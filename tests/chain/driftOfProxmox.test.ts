@@ -1,0 +1,64 @@
+// Machines on Proxmox that somebody changes by hand, and a host that is dead when all is taken away.
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { Chain } from "../lab/support/chain.ts";
+import { findDrift, noDrift } from "../lab/support/drifts.ts";
+import { Proxmox } from "../lab/support/proxmox.ts";
+
+jest.setTimeout(300_000);
+
+const off = { enabled: false };
+
+describe("a cluster on three Proxmox hosts", () => {
+  let chain: Chain;
+  let proxmox: Proxmox;
+  let vms: { name: string; vmid: number; node: string; maxmem: number; maxcpu: number }[];
+  const vm = (node: string) => vms.find(({ name }) => name.endsWith(node)) ?? fail(`there is no VM ${node}`);
+  const path = (node: string) => `/nodes/${vm(node).node}/qemu/${vm(node).vmid}`;
+  beforeAll(async () => {
+    const config = { csi: off, flux: off, sealedSecrets: off };
+    chain = await Chain.of({ platform: "proxmox", workers: 1, hosts: ["pve1", "pve2", "pve3"], config });
+    await chain.up();
+    proxmox = new Proxmox(chain.lab);
+    const resources = await proxmox.call("GET", "/cluster/resources");
+    vms = resources.filter(({ type }: { type: string }) => type === "qemu");
+  });
+  afterAll(() => chain?.down());
+
+  test("U3 a machine's settings: cores, memory and whether it starts with its host are named, and mended", async () => {
+    const before = await proxmox.call("GET", `${path("w-1")}/config`);
+    await proxmox.call("PUT", `${path("w-1")}/config`, { onboot: "0", cores: "7", memory: "6144" });
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^vm test-w-1: cpu\.cores is 7, and should be \d+$/),
+        expect.stringMatching(/^vm test-w-1: memory\.dedicated is 6144, and should be \d+$/),
+        "vm test-w-1: onBoot is false, and should be true",
+      ]),
+    );
+    await chain.up();
+    const { cores, memory, onboot } = before;
+    expect(await proxmox.call("GET", `${path("w-1")}/config`)).toMatchObject({ cores, memory, onboot });
+    await noDrift(chain);
+  });
+
+  test("S4.7 is taken away but for what is on a host that is dead, and that is named; with the host back, all of it is", async () => {
+    const dead = vm("w-1").node;
+    const down = await chain.lab.fault({ on: "host", subject: dead, do: "absent" });
+    const destroy = await chain.run("destroy");
+    expect(destroy).not.toMatchObject({ code: 0 });
+    expect(destroy.stdout).toMatch(/VmLegacy \(test-w-1\):\n +error: /);
+    expect(destroy.stdout).toMatch(new RegExp(`${dead}|595`));
+    const left = (await chain.resources()).map(({ name }) => name);
+    expect(left).toContain("test-w-1");
+    expect(left).not.toContain("test-cp-1");
+    await chain.lab.endFault(down);
+    const again = await chain.run("destroy");
+    expect(again).toMatchObject({ code: 0 });
+    expect(await chain.resources()).toEqual([]);
+    expect(await proxmox.left()).toEqual([]);
+  });
+});
+
+function fail(why: string): never {
+  throw new Error(why);
+}
