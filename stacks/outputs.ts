@@ -1,5 +1,6 @@
 // What a stack tells of its cluster.
 import * as pulumi from "@pulumi/pulumi";
+import { installerSchematic } from "../components/images/nodeSchematic.ts";
 import { schematicId } from "../components/images/schematic.ts";
 import { controlPlaneEndpoint } from "../components/network/endpoint.ts";
 import { fluxRoot } from "../components/platform/flux.ts";
@@ -13,7 +14,7 @@ import type { ClusterConfig } from "./schema.ts";
 export interface ClusterOutputs {
   /** Where clients find the Kubernetes API. */
   readonly endpoint: pulumi.Input<string>;
-  /** The Image Factory schematic that every node boots from. */
+  /** The Image Factory schematic that nodes are installed from. */
   readonly schematicId: string;
   readonly nodes: Readonly<Record<string, NodeOutput>>;
   /** For `talosctl`. Secret. */
@@ -52,7 +53,7 @@ export function machineOutputs(
   });
   return {
     endpoint: `https://${controlPlaneEndpoint(config)}:6443`,
-    schematicId: schematicId(config.image),
+    schematicId: schematicId(installerSchematic(config)),
     nodes: Object.fromEntries(nodes),
     talosconfig: secrets.talosconfig,
     clientCertificateDaysLeft: pulumi.unsecret(credentials.apply(({ crt }) => daysLeft(crt, Date.now()))),

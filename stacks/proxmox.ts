@@ -2,8 +2,9 @@
 import * as proxmoxve from "@muhlba91/pulumi-proxmoxve";
 import * as pulumi from "@pulumi/pulumi";
 import { talosPlatform } from "../components/images/installer.ts";
-import { nodeSchematic } from "../components/images/nodeSchematic.ts";
+import { installerSchematic, nodeSchematic } from "../components/images/nodeSchematic.ts";
 import { ProxmoxImages } from "../components/images/proxmoxImages.ts";
+import { schematicId } from "../components/images/schematic.ts";
 import { ProxmoxMachines, type ProxmoxNode } from "../components/machines/proxmoxMachines.ts";
 import { proxmoxTopology } from "../components/machines/proxmoxTopology.ts";
 import { type VmSeed, vmSize } from "../components/machines/proxmoxVm.ts";
@@ -27,12 +28,14 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
     { ignoreChanges: token.isStandIn ? ["apiToken"] : [] },
   );
   const nodes = proxmoxNodes(config, proxmox);
+  const installer = installerSchematic(config);
   const { images } = new ProxmoxImages(
     `${clusterName}-image`,
     {
       ...{ clusterName, talosVersion: config.talosVersion, factory: image.factory, storage: proxmox.imageStorage },
       ...{ architecture: image.architecture, secureBoot: image.secureBoot },
       platform: talosPlatform("proxmox", network.addressing),
+      installer,
       nodes: nodes.map((node) => ({ ...node, schematic: nodeSchematic(config, node) })),
     },
     { providers: [provider] },
@@ -42,6 +45,7 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
   const servers = new ProxmoxMachines(
     clusterName,
     {
+      installer: schematicId(installer),
       ...{ clusterName, region, nodes, images, shape, storage, bridge, pool, tags },
       vlan: network.vlan?.mode === "access" ? network.vlan.tag : undefined,
       seeds: network.addressing === "nocloud" ? seeds(config) : undefined,
@@ -80,9 +84,9 @@ function proxmoxNodes(config: ClusterConfig, { hosts, sizes }: Settings): Proxmo
     const { name, role, address, vmId } = node;
     const mac = macs.get(name);
     if (vmId === undefined || mac === undefined) throw new Error(`node '${name}' has no VM id or no MAC`);
-    const size = vmSize(sizes[role], node.size);
+    const [size, schematic] = [vmSize(sizes[role], node.size), schematicId(nodeSchematic(config, node))];
     return {
-      ...{ name, role, address, vmId, mac, size },
+      ...{ name, role, address, vmId, mac, size, schematic },
       host: vmHost(node, hosts),
       isHostNamed: node.host !== undefined,
     };

@@ -16,16 +16,25 @@ export interface NodeSchematicArgs {
   readonly image: { readonly extensions: readonly string[]; readonly kernelArgs: readonly string[] };
 }
 
+/** What installs and upgrades nodes: the same for all of them. */
+export function installerSchematic({ platform, network, image }: NodeSchematicArgs): Schematic {
+  const { extensions, kernelArgs } = image;
+  // In every mode in which META could hold the address, so that a cluster goes from one to the other without another installer.
+  const isCounted = platform === "proxmox" && network.addressing !== "nocloud" && !kernelArgs.includes(countedNames);
+  return { extensions, kernelArgs: isCounted ? [...kernelArgs, countedNames] : kernelArgs };
+}
+
 /**
- * What a node's image and its installer are made from. With META addressing on Proxmox it is the node's own, for it holds the node's address; on
- * machines that are there already their owner has made the image.
+ * What a node's image is made from. With META addressing on Proxmox it is the node's own, for it holds the node's address; what is installed later leaves
+ * that where it is. On machines that are there already their owner has made the image.
  */
 export function nodeSchematic(
-  { platform, network, image }: NodeSchematicArgs,
+  config: NodeSchematicArgs,
   { name, address }: { readonly name: string; readonly address: string },
 ): Schematic {
-  const { extensions, kernelArgs } = image;
-  if (platform !== "proxmox" || network.addressing !== "meta") return { extensions, kernelArgs };
+  const installer = installerSchematic(config);
+  const { platform, network, image } = config;
+  if (platform !== "proxmox" || network.addressing !== "meta") return installer;
   const { nodeCidr, gateway, nameservers, vlan } = network;
   const value = platformNetwork({
     hostname: name,
@@ -34,9 +43,5 @@ export function nodeSchematic(
     nameservers,
     vlan: vlan?.mode === "trunk" ? { tag: vlan.tag, link: addressLink({ network, image }) } : undefined,
   });
-  return {
-    extensions,
-    kernelArgs: kernelArgs.includes(countedNames) ? kernelArgs : [...kernelArgs, countedNames],
-    meta: [{ key: networkKey, value }],
-  };
+  return { ...installer, meta: [{ key: networkKey, value }] };
 }

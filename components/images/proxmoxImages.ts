@@ -14,6 +14,8 @@ export interface ProxmoxImagesArgs {
   readonly factory: string;
   /** A storage of every host, with content type `import`. */
   readonly storage: string;
+  /** What installs and upgrades the nodes. */
+  readonly installer: Schematic;
   /** What each VM starts from, and on which host. */
   readonly nodes: readonly { readonly name: string; readonly host: string; readonly schematic: Schematic }[];
 }
@@ -26,20 +28,18 @@ export class ProxmoxImages extends pulumi.ComponentResource {
   constructor(name: string, args: ProxmoxImagesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:images:ProxmoxImages", name, {}, opts);
 
-    const schematics = new Map<string, FactorySchematic>();
+    const { factory, installer } = args;
+    const schematics = new Map([
+      [schematicId(installer), new FactorySchematic(name, { factory, schematic: installer }, { parent: this })],
+    ]);
     const files = new Map<string, proxmoxve.download.File>();
     const images = args.nodes.map((node): [string, pulumi.Output<string>] => {
       const { schematic, host } = node;
       const id = schematicId(schematic);
-      // A schematic that holds an address is a single node's: it and its image are called after the node, the others after nothing and the host.
+      // An image that holds an address is a single node's, and called after it; the others are called after their hosts.
       const isOwn = schematic.meta !== undefined;
       const known =
-        schematics.get(id) ??
-        new FactorySchematic(
-          isOwn ? `${name}-${node.name}` : name,
-          { factory: args.factory, schematic },
-          { parent: this },
-        );
+        schematics.get(id) ?? new FactorySchematic(`${name}-${node.name}`, { factory, schematic }, { parent: this });
       schematics.set(id, known);
       const file =
         files.get(`${host} ${id}`) ?? this.fetch(`${name}-${isOwn ? node.name : host}`, args, { host, id }, known);

@@ -13,6 +13,8 @@ export interface Machine {
   readonly identity: pulumi.Output<MachineIdentity>;
   /** What Kubernetes calls it, where a cloud's controller has a name for it: `hcloud://123`. */
   readonly providerId?: pulumi.Output<string>;
+  /** The Image Factory schematic of the image that it was made from, where that may be another than the installer's. */
+  readonly schematic?: pulumi.Output<string>;
   /** Changes when the machine is another one. */
   readonly machineId: pulumi.Output<string>;
 }

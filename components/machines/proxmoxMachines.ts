@@ -4,7 +4,7 @@ import type { Machine } from "./machine.ts";
 import type { Role } from "./node.ts";
 import { ProxmoxAddress, type ProxmoxAddressArgs } from "./proxmoxAddress.ts";
 import { proxmoxProviderId } from "./proxmoxTopology.ts";
-import { type VmSeed, type VmShape, type VmSize, vmInputs } from "./proxmoxVm.ts";
+import { ownSchematic, type VmSeed, type VmShape, type VmSize, vmInputs } from "./proxmoxVm.ts";
 
 export interface ProxmoxNode {
   readonly name: string;
@@ -17,6 +17,8 @@ export interface ProxmoxNode {
   /** The person named the host: there the VM is to be, and it is moved to it. */
   readonly isHostNamed: boolean;
   readonly size: VmSize;
+  /** Id of the schematic that its image is made from. */
+  readonly schematic: string;
 }
 
 export interface ProxmoxMachinesArgs {
@@ -25,6 +27,8 @@ export interface ProxmoxMachinesArgs {
   readonly region: string;
   readonly nodes: readonly ProxmoxNode[];
   readonly shape: VmShape;
+  /** Id of the schematic that nodes are installed from. */
+  readonly installer: string;
   /** For the VMs' disks. */
   readonly storage: string;
   readonly bridge: string;
@@ -67,6 +71,7 @@ export class ProxmoxMachines extends pulumi.ComponentResource {
       reach: this.addressOf(name, args, node, vm),
       identity: uuidOf(vm).apply((uuid) => ({ mac: node.mac, ...(uuid !== undefined && { uuid }) })),
       providerId: pulumi.output(proxmoxProviderId({ region: args.region, ...node })),
+      schematic: vm.smbios.apply((settings) => ownSchematic(settings?.version, args.installer)),
       machineId: machineId(vm),
     }));
     this.registerOutputs();
@@ -94,13 +99,13 @@ export class ProxmoxMachines extends pulumi.ComponentResource {
   }
 
   private makeVm(name: string, args: ProxmoxMachinesArgs, node: ProxmoxNode, pool: proxmoxve.PoolLegacy | undefined) {
-    const { clusterName, shape, storage, bridge, vlan, tags, protect } = args;
+    const { clusterName, shape, installer, storage, bridge, vlan, tags, protect } = args;
     const image = args.images[node.name];
     if (image === undefined) throw new Error(`node '${node.name}' has no image`);
     return new proxmoxve.VmLegacy(
       `${name}-${node.name}`,
       vmInputs({
-        ...{ clusterName, shape, storage, bridge, vlan, tags, protect, image },
+        ...{ clusterName, shape, installer, storage, bridge, vlan, tags, protect, image },
         ...node,
         seed: args.seeds?.[node.name],
         pool: pool?.poolId,
@@ -114,6 +119,8 @@ export class ProxmoxMachines extends pulumi.ComponentResource {
           "disks[0].speed",
           // A disk is imported when it is made: Talos is upgraded in place.
           "disks[0].importFrom",
+          // So it says what the disk was made from.
+          "smbios.version",
           // Where nobody named the host, a VM that was moved stays where it was moved to, also when there are more hosts.
           ...(node.isHostNamed ? [] : ["nodeName"]),
         ],

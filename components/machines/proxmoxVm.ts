@@ -44,6 +44,9 @@ export interface VmArgs {
   readonly storage: string;
   /** Id of the image in Proxmox. */
   readonly image: Input<string>;
+  /** Ids of the schematics that the image is made from, and that nodes are installed from. */
+  readonly schematic: string;
+  readonly installer: string;
   readonly bridge: string;
   /** That the port is in, and the machine does not see. */
   readonly vlan: number | undefined;
@@ -60,6 +63,17 @@ export interface VmSeed {
   readonly address: string;
   readonly gateway: string | undefined;
   readonly nameservers: readonly string[];
+}
+
+/** What a VM says of itself for as long as it is: what it was made from. */
+export function madeFrom({ installer, schematic }: Pick<VmArgs, "installer" | "schematic">): string {
+  return `${installer}/${schematic}`;
+}
+
+/** The schematic that a VM of this image may run: its own, as long as that is the installer's but for META. */
+export function ownSchematic(made: string | undefined, installer: string): string {
+  const [then, own = ""] = made?.split("/") ?? [];
+  return then === installer ? own : "";
 }
 
 /** After the host has started: workers find an API server then. */
@@ -102,7 +116,7 @@ export function vmInputs(vm: VmArgs): VmLegacyArgs {
     ],
     ...(vm.seed !== undefined && { initialization: initialization(vm.seed, storage) }),
     // The UUID is not given: Proxmox makes one with each VM, and by that a VM made anew is told from the one before it.
-    smbios: { serial: `${vm.clusterName}-${vm.name}` },
+    smbios: { serial: `${vm.clusterName}-${vm.name}`, version: madeFrom(vm) },
     // Nobody waits for the agent here: where it matters it has a deadline of its own and says what it waits for.
     agent: { enabled: shape.agent, timeout: "5s", waitForIp: { disabled: true } },
     onBoot: shape.onBoot,

@@ -28,6 +28,8 @@ export interface NodeConfigurationInputs {
   readonly credentials: TalosCredentials;
   readonly identity: MachineIdentity;
   readonly machineId: string;
+  /** Of the image that the machine was made from. */
+  readonly imageSchematic?: string | undefined;
   readonly retry: RetryPolicy;
   readonly deadline: number;
   /** The resource's own URN, for its row. */
@@ -109,7 +111,10 @@ function newsOf(props: NodeConfigurationState, seen: Seen) {
   const sent = props.machineConfiguration;
   const isSent = isSameConfig(config, sent);
   const wanted = wantedTalos(sent);
-  const drift = [...configDrift(sent, config), ...(wanted === undefined ? [] : talosFaults(talos, wanted))];
+  const drift = [
+    ...configDrift(sent, config),
+    ...(wanted === undefined ? [] : talosFaults(talos, wanted, props.imageSchematic)),
+  ];
   return { ...talos, ...(!isSent && { found: config }), configHash: hash(isSent ? sent : config), drift };
 }
 
@@ -145,12 +150,12 @@ async function applied(inputs: NodeConfigurationInputs, world: Surroundings): Pr
 
 /** An upgrade reboots the node and may not be a step that Talos takes, so it is not done in passing: it is said what to type. */
 function refuseOtherTalos(
-  { node, endpoint, machineConfiguration }: NodeConfigurationInputs,
+  { node, endpoint, machineConfiguration, imageSchematic }: NodeConfigurationInputs,
   running: RunningTalos,
   seen: { readonly state: string; readonly attempts: number; readonly seconds: number },
 ): void {
   const wanted = wantedTalos(machineConfiguration);
-  const faults = wanted === undefined ? [] : talosFaults(running, wanted);
+  const faults = wanted === undefined ? [] : talosFaults(running, wanted, imageSchematic);
   if (wanted === undefined || faults.length === 0) return;
   const failure = new NodeFailure("SLU-T212", faults.join("; "), { remedy: upgradeRemedy(endpoint, wanted) });
   throw new Error(endMessage(failure, { node, what: `the node to run Talos ${wanted.version}`, ...seen }));

@@ -23,6 +23,8 @@ export interface NodeConfigurationArgs {
   readonly identity: pulumi.Input<MachineIdentity>;
   /** Changes when the machine is another one, which then gets its config anew. */
   readonly machineId: pulumi.Input<string>;
+  /** The Image Factory schematic of the image that it was made from, where that may be another than the installer's. */
+  readonly imageSchematic?: pulumi.Input<string> | undefined;
   readonly retry: RetryPolicy;
   /** Seconds until the node must run its config. */
   readonly deadline: number;

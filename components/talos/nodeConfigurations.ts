@@ -46,6 +46,7 @@ export class NodeConfigurations extends pulumi.ComponentResource {
             credentials,
             identity: machine.identity,
             machineId: machine.machineId,
+            ...(machine.schematic !== undefined && { imageSchematic: machine.schematic }),
             retry,
             deadline,
           },

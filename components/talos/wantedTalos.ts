@@ -29,13 +29,17 @@ export function wantedTalos(config: string): WantedTalos | undefined {
   return version === undefined ? undefined : { installer, version, schematic };
 }
 
-/** In words, each way in which a node runs another Talos than it is to. What it does not tell is not compared. */
-export function talosFaults(running: RunningTalos, wanted: WantedTalos): readonly string[] {
+/**
+ * In words, each way in which a node runs another Talos than it is to. What it does not tell is not compared. `own` is the schematic of the image that the
+ * machine was made from: it has the node's own META besides, and is as good as the installer's.
+ */
+export function talosFaults(running: RunningTalos, wanted: WantedTalos, own?: string): readonly string[] {
   const faults: string[] = [];
   if (running.version !== wanted.version) {
     faults.push(`runs Talos ${running.version || "of an unknown version"}, not ${wanted.version}`);
   }
-  if (wanted.schematic !== undefined && running.schematic !== "" && running.schematic !== wanted.schematic) {
+  const good = [wanted.schematic, own, ""];
+  if (wanted.schematic !== undefined && !good.includes(running.schematic)) {
     faults.push(`runs schematic ${short(running.schematic)}, not ${short(wanted.schematic)}`);
   }
   return faults;

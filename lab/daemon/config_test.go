@@ -101,6 +101,9 @@ func TestAProxmoxClusterIsCompleted(t *testing.T) {
 	require.Equal(t, []string{"pve"}, complete.Hosts)
 	require.Equal(t, []string{"local", "local-lvm"}, []string{complete.Storages[0].Name, complete.Storages[1].Name})
 	require.True(t, complete.DHCP)
+
+	config.Proxmox.DHCP, config.Proxmox.Reservations = false, []Reservation{{}}
+	require.EqualError(t, config.Check(), "proxmox.reservations: are for a router that gives addresses, and dhcp is off")
 }
 
 func TestAProxmoxClusterSaysAllThatIsWrong(t *testing.T) {

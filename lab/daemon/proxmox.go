@@ -21,6 +21,14 @@ type Proxmox struct {
 	Gateway netip.Addr   `json:"gateway"`
 	// DHCP says that the router gives addresses to whoever asks.
 	DHCP bool `json:"dhcp,omitempty"`
+	// Reservations are addresses that the router keeps for a MAC each.
+	Reservations []Reservation `json:"reservations,omitempty"`
+}
+
+// Reservation is an address that a router keeps for a MAC.
+type Reservation struct {
+	MAC     string     `json:"mac"`
+	Address netip.Addr `json:"address"`
 }
 
 // ProxmoxStorage is a place for images and disks.
@@ -67,6 +75,9 @@ func (p Proxmox) check() []error {
 	}
 	if p.Gateway.IsValid() && p.Network.IsValid() && !p.Network.Contains(p.Gateway) {
 		fault("gateway: %s is not in %s", p.Gateway, p.Network)
+	}
+	if len(p.Reservations) > 0 && !p.DHCP {
+		fault("reservations: are for a router that gives addresses, and dhcp is off")
 	}
 	for i, name := range p.Hosts {
 		if name == "" || slices.Contains(p.Hosts[:i], name) {

@@ -116,4 +116,17 @@ func TestALabHasTheProxmoxClusterThatItIsAskedFor(t *testing.T) {
 	require.Equal(t, "https://10.0.0.2:8006", made.env()["PROXMOX_VE_ENDPOINT"])
 	require.Equal(t, "pve", made.Status("").Hosts[0].Name)
 	require.Len(t, networks.servers, 1, "the router is a DHCP server")
+
+	kept := daemon.Reservation{MAC: "02:00:00:00:00:0b", Address: netip.MustParseAddr("10.0.0.11")}
+	asked.Config.Proxmox.Reservations = []daemon.Reservation{kept}
+	again, err := newHome(asked, nil, images, networks, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, again.Close(t.Context())) })
+	leases := networks.leases()
+	require.Len(t, leases, 1)
+	require.Equal(t, kept, daemon.Reservation{MAC: leases[0].MAC, Address: leases[0].Address})
+
+	asked.Config.Proxmox.Reservations[0].Address = netip.MustParseAddr("10.9.0.11")
+	_, err = newHome(asked, nil, images, networks, nil)
+	require.EqualError(t, err, "proxmox: reservation for 02:00:00:00:00:0b: 10.9.0.11 is not in 10.0.0.0/16")
 }

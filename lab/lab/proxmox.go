@@ -39,6 +39,11 @@ func newHome(parts daemon.Parts, nodes *node.Maker, images *imageFactory, networ
 		if err != nil {
 			return nil, fmt.Errorf("proxmox: %w", err)
 		}
+		for _, kept := range asked.Reservations {
+			if err := server.Reserve(kept.MAC, kept.Address); err != nil {
+				return nil, fmt.Errorf("proxmox: reservation for %s: %w", kept.MAC, err)
+			}
+		}
 		options.DHCP = server
 	}
 	cluster, err := proxmox.New(options)

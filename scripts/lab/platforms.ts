@@ -45,11 +45,16 @@ function isSame(one: LabProxmox, other: LabProxmox): boolean {
 function together(one: LabProxmox, other: LabProxmox): LabProxmox {
   const contents = new Map(one.storages.map(({ name, content }) => [name, content]));
   for (const { name, content } of other.storages) contents.set(name, union(contents.get(name) ?? [], content));
+  const kept = [...(one.reservations ?? []), ...(other.reservations ?? [])];
+  const reservations = kept.filter(
+    ({ mac, address }, at) => kept.findIndex((before) => before.mac === mac || before.address === address) === at,
+  );
   return {
     ...one,
     hosts: union(one.hosts, other.hosts),
     storages: [...contents].map(([name, content]) => ({ name, content })),
     dhcp: one.dhcp || other.dhcp,
+    ...(reservations.length > 0 && { reservations }),
   };
 }
 

@@ -1,4 +1,5 @@
 // The Proxmox cluster that an environment names.
+import { addressPlan } from "../../components/network/addressPlan.ts";
 import type { ClusterConfig } from "../../stacks/schema.ts";
 import { gatewayOf } from "./gatewayOf.ts";
 
@@ -12,13 +13,18 @@ export interface LabProxmox {
   readonly gateway: string;
   /** Whether the router gives addresses to whoever asks. */
   readonly dhcp: boolean;
+  /** The addresses that it keeps for who is listed. */
+  readonly reservations?: readonly { readonly mac: string; readonly address: string }[];
 }
 
 /** What storages have by default that are made for files, and for disks. */
 const files = ["backup", "import", "iso", "vztmpl"];
 const disks = ["images", "rootdir"];
 
-export function proxmoxFor({ proxmox, network }: Pick<ClusterConfig, "proxmox" | "network">): LabProxmox {
+type Asked = Pick<ClusterConfig, "clusterName" | "platform" | "nodes" | "proxmox" | "network">;
+
+export function proxmoxFor(config: Asked): LabProxmox {
+  const { proxmox, network } = config;
   if (proxmox === undefined) throw new Error("platform 'proxmox' has no settings"); // the shape of the config sees to them
   const { hostname, port } = new URL(proxmox.endpoint);
   const storages = new Map([[proxmox.imageStorage, files]]);
@@ -32,6 +38,11 @@ export function proxmoxFor({ proxmox, network }: Pick<ClusterConfig, "proxmox" |
     storages: [...storages].map(([name, content]) => ({ name, content })),
     network: network.nodeCidr,
     gateway: gatewayOf(network),
-    dhcp: network.addressing === "dhcp",
+    ...(network.addressing === "dhcp" ? { dhcp: true, reservations: reservations(config) } : { dhcp: false }),
   };
+}
+
+/** The router does as docs/proxmox.md asks its owner to do. */
+function reservations(config: Asked) {
+  return addressPlan(config).flatMap(({ mac, address }) => (mac === undefined ? [] : [{ mac, address }]));
 }

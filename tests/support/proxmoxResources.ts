@@ -6,6 +6,7 @@ export function proxmoxResources(name: string, nodes: readonly string[]): string
   const access = `${name}-csi-access`;
   return [
     `sluice:images:ProxmoxImages ${name}-image`,
+    `pulumi-nodejs:dynamic/images:FactorySchematic ${name}-image`,
     ...nodes.map((node) => `pulumi-nodejs:dynamic/images:FactorySchematic ${name}-image-${node}`),
     ...nodes.map((node) => `proxmoxve:download/file:File ${name}-image-${node}`),
     `sluice:machines:ProxmoxMachines ${name}`,

@@ -1,5 +1,5 @@
 import { installerImage, talosPlatform } from "../../images/installer.ts";
-import { nodeSchematic } from "../../images/nodeSchematic.ts";
+import { installerSchematic } from "../../images/nodeSchematic.ts";
 import { schematicId } from "../../images/schematic.ts";
 import { diskChoice } from "../installDisk.ts";
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
@@ -21,8 +21,8 @@ export function installPatches(input: MachineConfigInput, node: MachineNode): re
             factory: image.factory,
             platform: talosPlatform(input.platform, input.network.addressing),
             secureBoot: image.secureBoot,
-            // The one that the node's image was made from, so that an install or upgrade leaves it what it is.
-            schematicId: schematicId(nodeSchematic(input, node)),
+            // Without META contents: these are for the first boot, and an upgrade keeps what the node has.
+            schematicId: schematicId(installerSchematic(input)),
             talosVersion,
           }),
           wipe: install.wipe,

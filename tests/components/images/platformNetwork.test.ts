@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { type NodeSchematicArgs, nodeSchematic } from "../../../components/images/nodeSchematic.ts";
+import { installerSchematic, type NodeSchematicArgs, nodeSchematic } from "../../../components/images/nodeSchematic.ts";
 import { schematicYaml } from "../../../components/images/schematic.ts";
 
 const home: NodeSchematicArgs = {
@@ -72,12 +72,19 @@ describe("the image of a node", () => {
   });
 
   test.each([
-    { platform: "proxmox", addressing: "dhcp" },
     { platform: "proxmox", addressing: "nocloud" },
     { platform: "existing", addressing: "meta" },
     { platform: "hetzner", addressing: "dhcp" },
   ] as const)("S4.3 is every node's where no address is in it: $platform, $addressing", ({ platform, addressing }) => {
     expect(nodeSchematic({ ...home, platform, network: { ...home.network, addressing } }, node)).toEqual(home.image);
+  });
+
+  test("S4.3 is installed from what all nodes are, which is the same with addresses by DHCP: nothing is in the way from there to META", () => {
+    const kernelArgs = ["quiet", "net.ifnames=0"];
+    const dhcp: NodeSchematicArgs = { ...home, network: { ...home.network, addressing: "dhcp" } };
+    expect(installerSchematic(home)).toEqual({ ...home.image, kernelArgs });
+    expect(installerSchematic(dhcp)).toEqual(installerSchematic(home));
+    expect(nodeSchematic(dhcp, node)).toEqual(installerSchematic(home));
   });
 
   test("S4.2 S4.3 is another one for every node, and follows from its own entry alone", () => {

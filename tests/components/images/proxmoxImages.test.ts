@@ -13,6 +13,7 @@ const args: ProxmoxImagesArgs = {
   secureBoot: false,
   factory: "factory.example.org",
   storage: "local",
+  installer: shared,
   nodes: [
     { name: "cp-1", host: "pve1", schematic: shared },
     { name: "cp-2", host: "pve2", schematic: shared },
@@ -61,6 +62,7 @@ describe("the images of Proxmox machines", () => {
     const { resources, result } = await make({ platform: "metal", nodes });
     expect(resources.map(title)).toEqual([
       ...["cp-1", "cp-2", "w-1"].map((node) => `${file} home-image-${node}`),
+      `${registration} home-image`, // of what installs them
       ...["cp-1", "cp-2", "w-1"].map((node) => `${registration} home-image-${node}`),
       "sluice:images:ProxmoxImages home-image",
     ]);

@@ -10,11 +10,11 @@ const args: ProxmoxMachinesArgs = {
   nodes: [
     {
       ...{ name: "cp-1", role: "controlplane", address: "10.0.0.11", mac: "02:68:39:ad:f0:7c", vmId: 300 },
-      ...{ host: "pve1", isHostNamed: false, size },
+      ...{ host: "pve1", isHostNamed: false, size, schematic: "own-1" },
     },
     {
       ...{ name: "w-1", role: "worker", address: "10.0.0.21", mac: "02:00:00:00:00:15", vmId: 303 },
-      ...{ host: "pve2", isHostNamed: true, size: { cores: 8, memory: 16384, disk: 100 } },
+      ...{ host: "pve2", isHostNamed: true, size: { cores: 8, memory: 16384, disk: 100 }, schematic: "own-2" },
     },
   ],
   shape: {
@@ -23,6 +23,7 @@ const args: ProxmoxMachinesArgs = {
   },
   storage: "local-lvm",
   bridge: "vmbr0",
+  installer: "shared",
   images: { "cp-1": "local:import/one.qcow2", "w-1": "local:import/two.qcow2" },
   tags: ["talos"],
   protect: false,
@@ -73,7 +74,7 @@ describe("the machines of a Proxmox cluster", () => {
       bootOrders: ["scsi0"],
       cdrom: { fileId: "none" },
       networkDevices: [{ bridge: "vmbr0", model: "virtio", macAddress: "02:68:39:AD:F0:7C" }],
-      smbios: { serial: "home-cp-1" },
+      smbios: { serial: "home-cp-1", version: "shared/own-1" },
       agent: { enabled: true, timeout: "5s", waitForIp: { disabled: true } },
       onBoot: true,
       startup: { order: 1 },
@@ -121,7 +122,7 @@ describe("the machines of a Proxmox cluster", () => {
   });
 
   test("U1 are not written again for what the plugin does not read back, nor made anew for another image", async () => {
-    const ignored = ["disks[0].speed", "disks[0].importFrom"];
+    const ignored = ["disks[0].speed", "disks[0].importFrom", "smbios.version"];
     expect((await vm("w-1")).ignoreChanges).toEqual(ignored);
   });
 
@@ -159,6 +160,19 @@ describe("the machines of a Proxmox cluster", () => {
     expect(await unwrap(first.identity)).toMatchObject({ value: identity });
     expect(first.providerId && (await unwrap(first.providerId))).toMatchObject({ value: "proxmox://proxmox/300" });
     expect(await unwrap(first.machineId)).toMatchObject({ value: "home-cp-1-id/uuid-of-home-cp-1" });
+  });
+
+  test.each([
+    ["of the image that they were made from", "shared/own-of-then", "own-of-then"],
+    ["of none, where the installer is another now: these have to be upgraded", "shared-of-then/own-of-then", ""],
+    ["of none, where Proxmox does not tell", undefined, ""],
+  ])("U3 may run the schematic %s", async (_, version, expected) => {
+    const { result } = await make(
+      {},
+      { state: ({ inputs }) => ({ ...inputs, smbios: { ...inputs.smbios, version } }) },
+    );
+    const [first] = result.machines;
+    expect(first?.schematic && (await unwrap(first.schematic)).value).toBe(expected);
   });
 
   test("U2 are not known in the first preview, which asks nobody", async () => {

@@ -117,6 +117,11 @@ export class Chain {
     this.configure({ nodes: (this.config.nodes as ChainNode[]).filter((node) => node.name !== name) });
   }
 
+  /** Sets values that are encrypted, each key with what it belongs to. */
+  provide(values: Readonly<Record<string, string>>): Promise<void> {
+    return this.engine.set(values, "--secret");
+  }
+
   /** Changes the environment's file. */
   configure(changes: Config): void {
     this.config = { ...this.config, ...changes };

@@ -34,11 +34,11 @@ describe("what a lab has for an environment", () => {
     });
   });
 
-  test("S4.3 is a router that gives addresses where they are asked for", () => {
-    expect(home({ "network.addressing": "dhcp", "network.gateway": undefined }).proxmox).toMatchObject({
-      gateway: "10.0.0.1",
-      dhcp: true,
-    });
+  test("S4.3 is a router that gives addresses where they are asked for, to each MAC the listed one", () => {
+    const { proxmox } = home({ "network.addressing": "dhcp", "network.gateway": undefined });
+    expect(proxmox).toMatchObject({ gateway: "10.0.0.1", dhcp: true });
+    expect(proxmox?.reservations?.slice(0, 1)).toEqual([{ mac: "02:68:39:ad:f0:7c", address: "10.0.0.11" }]);
+    expect(proxmox?.reservations).toHaveLength(5);
   });
 
   test("is one storage for all where there is one", () => {
