@@ -48,6 +48,28 @@ describe.each(["meta", "nocloud", "dhcp"] as const)("one VM, addressed by %s", (
     expect(again.steps).toEqual([]);
   });
 
+  if (addressing === "dhcp") {
+    test("moves to a static address by its config alone: the VM stays, and does not reboot (S4.3)", async () => {
+      const boot = ["get", "node", "cp-1", "--output", "jsonpath={.status.nodeInfo.bootID}"];
+      const before = await chain.kubectl(...boot);
+      const { nodeCidr, gateway, nameservers } = {
+        nodeCidr: "10.0.0.0/16",
+        gateway: "10.0.0.1",
+        nameservers: ["10.0.0.1"],
+      };
+      chain.configure({ network: { nodeCidr, gateway, nameservers, addressing: "meta" } });
+      const moved = await chain.up();
+      const done = (type: string) => moved.steps.flatMap((step) => (step.type.endsWith(`:${type}`) ? [step.op] : []));
+      expect([done("NodeConfiguration"), done("ProxmoxAddress"), done("VmLegacy")]).toEqual([
+        ["update"],
+        ["delete"],
+        [],
+      ]);
+      expect(await chain.kubectl(...boot)).toBe(before);
+      expect(await chain.talosctl("get", "addresses", "--output", "yaml")).toContain("10.0.0.11/16");
+    });
+  }
+
   test("is gone when it is destroyed, with its image (S4.7)", async () => {
     const gone = await chain.run("destroy");
     expect(gone).toMatchObject({ code: 0 });
