@@ -1,7 +1,7 @@
 // Every resource of a whole chain on Proxmox, as the worked environment has it.
 import { chainResources, release } from "./hetznerResources.ts";
 
-/** `type name` of each, sorted; without providers. Addresses are in the images. */
+/** `type name` of each, sorted; without providers. Addresses are in the images, and VM ids go on from 300. */
 export function proxmoxResources(name: string, nodes: readonly string[]): string[] {
   const access = `${name}-csi-access`;
   return [
@@ -14,6 +14,8 @@ export function proxmoxResources(name: string, nodes: readonly string[]): string
     `sluice:machines:ProxmoxCsiAccess ${access}`,
     ...["vms", "storage"].map((role) => `proxmoxve:index/roleLegacy:RoleLegacy ${access}-${role}`),
     `proxmoxve:index/userLegacy:UserLegacy ${access}-user`,
+    ...[...nodes.keys()].map((index) => `proxmoxve:index/acl:Acl ${access}-on-${300 + index}`),
+    `proxmoxve:index/acl:Acl ${access}-on-local-lvm`,
     `proxmoxve:user/token:Token ${access}-token`,
     ...release("ProxmoxCsi", `${name}-csi`),
     `kubernetes:core/v1:Secret ${name}-csi-config`,
