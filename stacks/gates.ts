@@ -29,6 +29,8 @@ const gateKinds = {
   GitOpsReady: { part: "gitops-ready", timeout: "gitops", flaps: true },
 } as const satisfies Record<GateName, { part: string; timeout: keyof ClusterConfig["timeouts"]; flaps: boolean }>;
 
+const onEveryNode: ReadonlySet<PlatformGate> = new Set(["CiliumReady", "NodesReady", "CsiReady"]);
+
 /** A gate of the chain. `after` is what it is behind, and the triggers stand for what it guards. */
 type Make = (after: readonly pulumi.Resource[], triggers?: readonly pulumi.Input<string>[]) => pulumi.Resource;
 
@@ -85,8 +87,13 @@ export class ClusterGates {
     const [firstApi, api] = [apiAt("first-kubernetes-api"), apiAt("kubernetes-api")];
     const joined: Make = (after, triggers = []) =>
       this.make("NodesJoined", { inputs: { nodes: this.expectedNodes() }, credentials, after, triggers });
-    const platform: MakeGate = (gate, after, triggers) =>
-      this.make(gate, { inputs: platformInputs(this.config, names)[gate](), credentials, after, triggers });
+    const machineIds = this.machines.map(({ machineId }) => machineId);
+    const platform: MakeGate = (gate, after, triggers) => {
+      const inputs = platformInputs(this.config, names)[gate]();
+      // The names stay when a machine is replaced, and what was proven of it is not.
+      const ground = onEveryNode.has(gate) ? machineIds : [];
+      return this.make(gate, { inputs, credentials, after, triggers: [...triggers, ...ground] });
+    };
     return { firstApi, api, joined, platform };
   }
 

@@ -1,5 +1,6 @@
-import { KubernetesClient, type KubernetesError } from "../kubernetes/client.ts";
+import { KubernetesClient } from "../kubernetes/client.ts";
 import type { KubernetesCredentials } from "../kubernetes/observe.ts";
+import { type ApiFault, publishesSchema, readyFault } from "./apiAnswers.ts";
 import { type Clock, pause } from "./clock.ts";
 import type { Condition, GateDefinition } from "./gateDefinition.ts";
 import { News } from "./news.ts";
@@ -16,18 +17,19 @@ interface Observation {
   /** Good answers since the last that was not. */
   readonly inARow: number;
   /** What was wrong with the last answer. */
-  readonly fault?: { readonly reason: string; readonly kind: "certificate" | "name" | "other" };
+  readonly fault?: ApiFault;
+  /** Whether it has told all that it serves. */
+  readonly hasSchema: boolean;
 }
 
 /** The API server cannot tell when it is ready but by being asked. Milliseconds from one question to the next, whether it was answered or not. */
 export const askEvery = 200;
-const patience = 2_000;
 
 /** The API answers at the address that is handed out, as ours, and goes on doing so. */
 export const kubernetesApi: GateDefinition<KubernetesApiInputs, Observation> = {
   name: "KubernetesApi",
   timeoutCode: "SLU-K101",
-  conditions: ({ answers }) => [isOurs, isReady(answers)],
+  conditions: ({ answers }) => [isOurs, isReady(answers), hasSchema],
   observe: ({ credentials: { kubeconfig } }, signal, clock) => ask(kubeconfig, signal, clock),
   evidence: ({ server }) => ({ server }),
 };
@@ -55,18 +57,26 @@ function isReady(answers: number): Condition<Observation> {
   };
 }
 
+/** An API server that has just begun puts it together when it is asked for the first time, which takes longer than those after this gate wait. */
+const hasSchema: Condition<Observation> = {
+  phrase: "the Kubernetes API to tell what it serves",
+  evaluate: (seen) =>
+    seen.hasSchema ? [] : [{ kind: "pending", where: seen.server, reason: "it has not put its schema together yet" }],
+};
+
 /** Asks at a steady pace and does not wait for an answer before it asks again: one lost packet must not hold up the next question. */
 async function* ask(kubeconfig: string, signal: AbortSignal, clock: Clock): AsyncGenerator<Observation> {
   const client = new KubernetesClient(kubeconfig, clock);
   const news = new News(signal);
-  let state: Observation = { server: client.server, inARow: 0 };
+  let state: Observation = { server: client.server, inARow: 0, hasSchema: false };
   let newest = 0;
   const question = async (number: number) => {
-    const fault = await faultOf(client, signal);
+    const fault = await readyFault(client, signal);
     // An answer that was overtaken tells nothing of now.
     if (number < newest) return;
     newest = number;
-    state = { server: client.server, ...(fault === undefined ? { inARow: state.inARow + 1 } : { inARow: 0, fault }) };
+    const { server, inARow, hasSchema } = state;
+    state = { server, hasSchema, ...(fault === undefined ? { inARow: inARow + 1 } : { inARow: 0, fault }) };
     news.tell();
   };
   const pace = async () => {
@@ -75,26 +85,14 @@ async function* ask(kubeconfig: string, signal: AbortSignal, clock: Clock): Asyn
       await pause(clock, askEvery, signal);
     }
   };
+  const schema = async () => {
+    while (!signal.aborted && !state.hasSchema) {
+      if (await publishesSchema(client, signal)) state = { ...state, hasSchema: true };
+      else await pause(clock, askEvery, signal);
+    }
+    news.tell();
+  };
   void pace();
+  void schema();
   while (await news.next()) yield state;
 }
-
-async function faultOf(client: KubernetesClient, signal: AbortSignal): Promise<Observation["fault"]> {
-  try {
-    await client.text("/readyz", { signal, patience });
-    return undefined;
-  } catch (error) {
-    const { message: reason, code = "" } = error as KubernetesError;
-    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return { reason, kind: "name" };
-    return { reason, kind: foreign.includes(code) ? "certificate" : "other" };
-  }
-}
-
-/** OpenSSL's words for a certificate that our authority did not sign. */
-const foreign = [
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "CERT_SIGNATURE_FAILURE",
-];

@@ -7,6 +7,8 @@ export interface Call {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   /** Of a PATCH what is merged into the object. */
   readonly body?: unknown;
+  /** The form of the answer. Default: JSON. */
+  readonly accept?: string;
   readonly signal: AbortSignal;
   /** Milliseconds until the answer must have begun. */
   readonly patience: number;
@@ -49,11 +51,14 @@ export class KubernetesClient {
   }
 
   /** Resolves with the beginning of an answer, whatever its status. */
-  answer(path: string, { method = "GET", body, signal, patience }: Call): Promise<IncomingMessage> {
+  answer(
+    path: string,
+    { method = "GET", body, accept = "application/json", signal, patience }: Call,
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const url = new URL(path, this.server);
       const sent = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-      const headers = { ...this.headers, accept: "application/json", "content-type": sent };
+      const headers = { ...this.headers, accept, "content-type": sent };
       const call = request(url, { agent: this.agent, method, headers, signal });
       const takeBack = this.clock.after(patience, () =>
         call.destroy(
