@@ -30,7 +30,7 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const talos = gates.onTalos(credentials);
 
   platform.release?.(credentials);
-  const fit = talos.preflight([platform.ready], identities);
+  const fit = talos.preflight(platform.ready, identities);
 
   const configurations = new NodeConfigurations(
     name,

@@ -12,7 +12,7 @@ export function deployExisting(config: ClusterConfig): PlatformMachines {
   const made = new ExistingMachines(clusterName, { nodes });
   return {
     machines: made.machines,
-    ready: made,
+    ready: [made],
     endpoint: pulumi.output(endpoint(config)),
     patches: Object.fromEntries(nodes.map((node) => [node.name, pulumi.output(patches(node))])),
     release: (credentials) =>

@@ -50,7 +50,7 @@ export function deployHetzner(config: ClusterConfig): PlatformMachines & Require
   );
   return {
     machines: servers.machines,
-    ready: servers,
+    ready: [servers],
     endpoint: endpoint(config, servers),
     patches: Object.fromEntries(servers.machines.map((machine) => [machine.name, patches(machine, servers)])),
     hcloud: { token: token.value, network: servers.network, keepToken: token.isStandIn },

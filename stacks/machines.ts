@@ -15,7 +15,7 @@ export interface PlatformMachines {
   /** In the order of the nodes. */
   readonly machines: readonly Machine[];
   /** What the stage after this waits for. */
-  readonly ready: pulumi.Resource;
+  readonly ready: readonly pulumi.Resource[];
   /** Host by which the Kubernetes API is reached from here. What nodes call it by is told offline: `controlPlaneEndpoint`. */
   readonly endpoint: pulumi.Output<string>;
   /** Patches of a node's machine config that hold what is known once the machine is there, by the node's name. */

@@ -29,7 +29,7 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
   );
   const nodes = proxmoxNodes(config, proxmox);
   const installer = installerSchematic(config);
-  const { images } = new ProxmoxImages(
+  const images = new ProxmoxImages(
     `${clusterName}-image`,
     {
       ...{ clusterName, talosVersion: config.talosVersion, factory: image.factory, storage: proxmox.imageStorage },
@@ -46,7 +46,7 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
     clusterName,
     {
       installer: schematicId(installer),
-      ...{ clusterName, region, nodes, images, shape, storage, bridge, pool, tags },
+      ...{ clusterName, region, nodes, images: images.images, shape, storage, bridge, pool, tags },
       vlan: network.vlan?.mode === "access" ? network.vlan.tag : undefined,
       seeds: network.addressing === "nocloud" ? seeds(config) : undefined,
       // Without the agent the listed address stands, and the first gate says whether the machine there is the one meant.
@@ -65,7 +65,8 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
   const volumes = proxmoxVolumes(config, machines, { provider });
   return {
     machines,
-    ready: servers,
+    // Installers are asked for by a schematic that the factory must know by then.
+    ready: [images, servers],
     endpoint: endpoint(config, machines),
     patches: Object.fromEntries(
       nodes.map((node) => [
