@@ -11,4 +11,4 @@ export const talosconfig = cluster.talosconfig;
 export const clientCertificateDaysLeft = cluster.clientCertificateDaysLeft;
 export const machineConfigurations = cluster.machineConfigurations;
 export const gates = cluster.gates;
-export const gitOpsRevision = cluster.gitOpsRevision;
+export const gitOpsRevision = cluster.gitOpsRevision ?? null; // the engine warns of what is undefined

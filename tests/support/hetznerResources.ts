@@ -40,7 +40,6 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     `pulumi:pulumi:Stack sluice-${name}`,
     `sluice:talos:MachineSecrets ${name}`,
     `talos:machine/secrets:Secrets ${name}`,
-    ...["talosconfig", "kubeconfig"].map((of) => `pulumi-nodejs:dynamic/talos:ClientCertificate ${name}-${of}`),
     ...nodes.map((node) => `sluice:talos:NodeMachineConfig ${name}-${node}`),
     `sluice:talos:NodeConfigurations ${name}`,
     ...nodes.map((node) => `pulumi-nodejs:dynamic/talos:NodeConfiguration ${name}-${node}`),
