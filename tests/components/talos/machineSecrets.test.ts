@@ -30,6 +30,7 @@ describe("machine secrets", () => {
         ignoreChanges: [],
         additionalSecretOutputs: [],
         dependencies: [],
+        deleteBeforeReplace: false,
       },
       {
         type: "talos:machine/secrets:Secrets",
@@ -40,6 +41,7 @@ describe("machine secrets", () => {
         ignoreChanges: ["talosVersion"],
         additionalSecretOutputs: ["machineSecrets", "clientConfiguration"],
         dependencies: [],
+        deleteBeforeReplace: false,
       },
     ]);
   });
