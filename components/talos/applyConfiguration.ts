@@ -150,14 +150,14 @@ async function applied(inputs: NodeConfigurationInputs, world: Surroundings): Pr
 
 /** An upgrade reboots the node and may not be a step that Talos takes, so it is not done in passing: it is said what to type. */
 function refuseOtherTalos(
-  { node, endpoint, machineConfiguration, imageSchematic }: NodeConfigurationInputs,
+  { node, address, machineConfiguration, imageSchematic }: NodeConfigurationInputs,
   running: RunningTalos,
   seen: { readonly state: string; readonly attempts: number; readonly seconds: number },
 ): void {
   const wanted = wantedTalos(machineConfiguration);
   const faults = wanted === undefined ? [] : talosFaults(running, wanted, imageSchematic);
   if (wanted === undefined || faults.length === 0) return;
-  const failure = new NodeFailure("SLU-T212", faults.join("; "), { remedy: upgradeRemedy(endpoint, wanted) });
+  const failure = new NodeFailure("SLU-T212", faults.join("; "), { remedy: upgradeRemedy(address, wanted) });
   throw new Error(endMessage(failure, { node, what: `the node to run Talos ${wanted.version}`, ...seen }));
 }
 

@@ -45,10 +45,13 @@ export function talosFaults(running: RunningTalos, wanted: WantedTalos, own?: st
   return faults;
 }
 
-/** What a person types to mend it. Nothing of this program changes the Talos of a node. */
-export function upgradeRemedy(endpoint: string, { installer }: WantedTalos): string {
+/**
+ * What a person types to mend it; nothing of this program changes the Talos of a node. By the environment's talosconfig it is asked of a control plane:
+ * talosctl drains the node first, and a worker could not tell it how to reach Kubernetes.
+ */
+export function upgradeRemedy(address: string, { installer }: WantedTalos): string {
   return (
-    `talosctl upgrade --endpoints ${endpoint} --nodes ${endpoint} --image ${installer}\n` +
+    `talosctl upgrade --nodes ${address} --image ${installer}\n` +
     "Then run it again. Where what it runs is what you want, say so in the environment: talosVersion, image."
   );
 }

@@ -153,12 +153,13 @@ describe("a node that runs another Talos than its config installs", () => {
     const node = world.nodes.get("w-1");
     node?.calls.splice(0);
     if (node !== undefined) node.version = "1.12.6";
-    const refused = await operations.update({ ...inputs, machineConfiguration: installing }, world).catch(String);
+    const at = { ...inputs, address: "10.0.0.21", machineConfiguration: installing };
+    const refused = await operations.update(at, world).catch(String);
     expect(refused).toContain("SLU-T212 The node runs another Talos than the environment asks for");
     expect(refused).toContain("where:  w-1, ours, after 1 try");
     expect(refused).toContain("seen:   runs Talos 1.12.6, not 1.13.8");
     expect(refused).toContain(
-      `talosctl upgrade --endpoints w-1 --nodes w-1 --image factory.example.org/metal-installer/${"a".repeat(64)}:v1.13.8`,
+      `talosctl upgrade --nodes 10.0.0.21 --image factory.example.org/metal-installer/${"a".repeat(64)}:v1.13.8`,
     );
     expect(node?.calls).toEqual([]);
   });
