@@ -24,11 +24,115 @@ describe("nodes that drift", () => {
   const act = async (name: string, action: string, body: object = {}) =>
     chain.cloud.call("POST", `/servers/${(await server(name)).id}/actions/${action}`, body);
   const last = () => chain.lab.facts.all.at(-1);
+  const runs = (name: string, after = last()) =>
+    chain.lab.until({ subject: chain.server(name), what: "stage", value: "running", after });
+  const impatient = (timeouts: object) => chain.configure({ timeouts });
   const rebuilt = async (name: string) => {
     const before = last();
     await act(name, "rebuild", { image: await chain.cloud.snapshot("1.13.8") });
     return chain.lab.until({ subject: chain.server(name), what: "stage", value: "maintenance", after: before });
   };
+
+  test(`${named("a node's machine config", "a node without its config", "a machine's settings", "a firewall rule")}: mended`, async () => {
+    await chain.talosctl("patch", "mc", "--nodes", "10.0.1.21", "--patch", '{"machine":{"sysctls":{"by.hand":"1"}}}');
+    await rebuilt("w-2");
+    const cp = await server("cp-1");
+    await chain.cloud.call("PUT", `/servers/${cp.id}`, {
+      labels: { ...labels("cp-1", "controlplane"), strange: "yes" },
+    });
+    await act("cp-1", "change_protection", { delete: true, rebuild: true });
+    const [firewall] = (await chain.cloud.call("GET", "/firewalls")).firewalls;
+    const ssh = { direction: "in", protocol: "tcp", port: "22", source_ips: ["0.0.0.0/0"], description: "ssh" };
+    await chain.cloud.call("POST", `/firewalls/${firewall.id}/actions/set_rules`, { rules: [...firewall.rules, ssh] });
+
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^firewall test-apis: rules\[\d\] is .*"port":"22"/),
+        'node w-1: machine config: machine.sysctls."by.hand" is 1, and should not be there',
+        "node w-2: is in maintenance, without a config",
+        "server test-cp-1: labels.strange is yes, and should not be there",
+        "server test-cp-1: deleteProtection is true, and should be false",
+      ]),
+    );
+    const up = await chain.up();
+    expect(up.steps.map(({ op, name }) => `${op} ${name}`)).toEqual(
+      expect.arrayContaining(["update test-apis", "update test-cp-1", "update test-w-1", "update test-w-2"]),
+    );
+    await noDrift(chain);
+  });
+
+  test(`${named("another Talos version", "another schematic")}: refused, with what to type; when it was typed, up goes on`, async () => {
+    const other = await schematic('customization: { extraKernelArgs: ["quiet=1"] }');
+    const image = `factory.talos.dev/hcloud-installer/${other}`;
+    const before = last();
+    const upgrade = (node: string, to: string) =>
+      chain.talosctl("upgrade", "--nodes", node, "--image", to, "--wait=false");
+    const [own] = /factory\.talos\.dev\/hcloud-installer\/[0-9a-f]{64}/.exec(await configOf("w-1")) ?? [];
+    await upgrade("10.0.1.21", `${own}:v1.12.6`);
+    await upgrade("10.0.1.22", `${image}:v1.13.8`);
+    await Promise.all([runs("w-1", before), runs("w-2", before)]);
+
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toEqual(
+      expect.arrayContaining([
+        "node w-1: runs Talos 1.12.6, not 1.13.8",
+        expect.stringMatching(/^node w-2: runs schematic [0-9a-f]{12}\.\.\., not [0-9a-f]{12}\.\.\.$/),
+      ]),
+    );
+    await refused(chain, "Preflight test-preflight", /w-1: runs Talos 1\.12\.6; its config is made for 1\.13\.8/);
+    const again = last();
+    await upgrade("10.0.1.21", `${own}:v1.13.8`);
+    await runs("w-1", again);
+    const said = await refused(
+      chain,
+      "NodeConfiguration test-w-2",
+      /SLU-T212 The node runs another Talos than the environment asks for/,
+      /seen: +runs schematic/,
+    );
+    const [, typed = ""] = /remedy: +talosctl (upgrade [^\n]+)/.exec(said) ?? [];
+    const third = last();
+    await chain.talosctl(...typed.split(" "), "--wait=false");
+    await runs("w-2", third);
+    await chain.up();
+    await noDrift(chain);
+  });
+
+  test(`${named("a node that is off", "a node that is stuck in a stage", "a member of etcd too few")}: refused, and nothing is dropped`, async () => {
+    const kept = (await chain.resources()).map(({ urn }) => urn);
+    const stuck = await chain.lab.fault({ on: "stage", name: "booting", subject: "test-w-2", do: "hold" });
+    await chain.lab.fault({ on: "machine", subject: "test-w-2", do: "crash", times: 1 });
+    await act("w-1", "poweroff");
+    const members = await chain.talosctl("etcd", "members", "--nodes", "10.0.1.11");
+    const [member = ""] = /\b[0-9a-f]+(?= +cp-3)/.exec(members) ?? [];
+    await chain.talosctl("etcd", "remove-member", member, "--nodes", "10.0.1.11");
+
+    const { drifts, unseen } = await findDrift(chain);
+    expect(drifts).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^gates? .*Stages.*: w-1: does not answer: /),
+        expect.stringMatching(/^gates? .*Stages.*: w-2: /),
+        expect.stringMatching(/^gates? .*Etcd.*: cp-3: is not a member/),
+      ]),
+    );
+    expect(unseen).toContainEqual(expect.stringMatching(/^node w-1: does not answer: /));
+    expect((await chain.resources()).map(({ urn }) => urn)).toEqual(kept);
+
+    impatient({ preflight: 4, etcd: 6 });
+    await refused(chain, "Preflight test-preflight", /w-1: does not answer/);
+    const before = last();
+    await chain.lab.endFault(stuck);
+    await act("w-1", "poweron");
+    await Promise.all([runs("w-1", before), runs("w-2", before)]);
+    await refused(chain, "Etcd test-etcd", /cp-3: is not a member/, /EPHEMERAL --reboot/);
+    const reset = ["reset", "--system-labels-to-wipe", "EPHEMERAL", "--reboot", "--graceful=false", "--wait=false"];
+    const gone = last();
+    await chain.talosctl(...reset, "--nodes", "10.0.1.13");
+    await runs("cp-3", gone);
+    impatient({});
+    await chain.up();
+    await noDrift(chain);
+  });
 
   test(`${named("another machine behind the address")}: refused and never written to; a fresh one gets its config`, async () => {
     await chain.lab.fault({ on: "pki", subject: "test-w-2", do: "other", times: 1 });
@@ -54,4 +158,44 @@ describe("nodes that drift", () => {
     await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=30s");
     await noDrift(chain);
   });
+
+  test(`${named("a member of etcd too many")}: refused, with what takes it out`, async () => {
+    const [network] = (await chain.cloud.call("GET", "/networks")).networks;
+    const [firewall] = (await chain.cloud.call("GET", "/firewalls")).firewalls;
+    const { server: stranger } = await chain.cloud.call("POST", "/servers", {
+      name: "stranger",
+      server_type: "cx22",
+      location: "fsn1",
+      image: await chain.cloud.snapshot("1.13.8"),
+      networks: [network.id],
+      firewalls: [{ firewall: firewall.id }],
+    });
+    await chain.lab.until({ subject: "stranger", what: "stage", value: "maintenance" });
+    const config = (await configOf("cp-3")).replaceAll("hostname: cp-3", "hostname: stranger");
+    const file = chain.lab.write("stranger.yaml", config);
+    const { ip } = stranger.public_net.ipv4;
+    await chain.lab.said("talosctl", ["apply-config", "--insecure", "--nodes", ip, "--file", file]);
+    await chain.lab.until({ subject: "stranger", what: "stage", value: "running" });
+
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toContainEqual(expect.stringMatching(/^gate Etcd: member [0-9a-f]+: stranger at https:\/\/10\./));
+    const said = await refused(chain, "Etcd test-etcd", /SLU-T323/, /talosctl etcd remove-member/);
+    const [, id = ""] = /member ([0-9a-f]+): stranger/.exec(said) ?? [];
+    await chain.talosctl("etcd", "remove-member", id, "--nodes", "10.0.1.11");
+    await chain.cloud.call("DELETE", `/servers/${stranger.id}`);
+    await chain.kubectl("delete", "node", "stranger", "--ignore-not-found");
+    await chain.up();
+  });
+
+  async function configOf(node: string): Promise<string> {
+    return (await chain.outputs()).machineConfigurations[node];
+  }
+
+  /** Made known to the lab's Image Factory. */
+  async function schematic(text: string): Promise<string> {
+    const url = "http://192.0.2.20/schematics";
+    return JSON.parse(await chain.lab.said("curl", ["--silent", "--show-error", "--data-binary", text, url])).id;
+  }
 });
+
+const labels = (node: string, role: string) => ({ cluster: "test", node, role });

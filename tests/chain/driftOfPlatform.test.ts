@@ -5,11 +5,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse } from "yaml";
 import { Chain } from "../lab/support/chain.ts";
-import { type DriftName, findDrift, noDrift } from "../lab/support/drifts.ts";
+import { type DriftName, findDrift, noDrift, refused } from "../lab/support/drifts.ts";
+import { commit } from "../lab/support/git.ts";
 
 jest.setTimeout(300_000);
 
 const named = (...names: readonly [DriftName, ...DriftName[]]) => `U3 ${names.join(", ")}`;
+const sealingKeys = ["--namespace", "kube-system", "--selector", "sealedsecrets.bitnami.com/sealed-secrets-key"];
+const sealingPods = ["--namespace", "kube-system", "--selector", "app.kubernetes.io/name=sealed-secrets"];
 
 describe("a platform that drifts", () => {
   let chain: Chain;
@@ -18,6 +21,13 @@ describe("a platform that drifts", () => {
     await chain.up();
   });
   afterAll(() => chain?.down());
+
+  const sealingReady = () =>
+    chain.kubectl(
+      ...["--namespace", "kube-system", "wait", "deployment", "sealed-secrets-controller"],
+      ...["--for=condition=Available", "--timeout=60s"],
+    );
+  const rootKustomization = ["--namespace", "flux-system", "patch", "kustomization", "flux-system", "--type", "merge"];
 
   test(`${named("a client's certificate near its end")}: a certificate for ten days is named, and another one made`, async () => {
     await chain.talosctl("--nodes", "10.0.1.11", "config", "new", "short.yaml", "--crt-ttl", "240h");
@@ -39,5 +49,69 @@ describe("a platform that drifts", () => {
     expect((await chain.outputs()).clientCertificateDaysLeft).toBeGreaterThan(360);
     expect(await chain.talosctl("version", "--short", "--nodes", "10.0.1.21")).toContain("v1.13.8");
     await noDrift(chain);
+  });
+
+  test(`${named("a Cilium pod that is missing", "another sealing key", "Flux is suspended")}: refused one after the other, each until it is mended`, async () => {
+    await chain.kubectl("delete", "secrets", ...sealingKeys);
+    await chain.kubectl("delete", "pods", ...sealingPods);
+    await sealingReady();
+    await chain.kubectl(...rootKustomization, "--patch", '{"spec":{"suspend":true}}');
+    const held = await chain.lab.fault({ on: "pod", name: "kube-system/cilium-*", subject: "w-1", do: "hold" });
+    const agent = ["--selector", "k8s-app=cilium", "--field-selector", "spec.nodeName=w-1"];
+    await chain.kubectl("--namespace", "kube-system", "delete", "pod", ...agent);
+
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^gate CiliumReady: w-1: /),
+        "gate GitOpsReady: Kustomization flux-system: is suspended: what is in git is not applied",
+        expect.stringMatching(/^gates? .*SealedSecretsReady.*: /),
+        "secret test-sealed-secrets-key: is gone",
+      ]),
+    );
+    chain.configure({ timeouts: { cilium: 6 } });
+    await refused(chain, "CiliumReady test-cilium-ready", /SLU-K111/, /w-1: /);
+    chain.configure({ timeouts: {} });
+    await chain.lab.endFault(held);
+    await refused(
+      chain,
+      "SealedSecretsReady test-sealed-secrets-ready",
+      /SLU-K114/,
+      /its certificate is \S+, not \S+/,
+      /Delete key secrets that it made itself/,
+    );
+    // All but the one that `up` has put back.
+    const own = (await chain.kubectl("get", "secrets", ...sealingKeys, "--output", "name"))
+      .split("\n")
+      .filter((name) => name !== "" && !/-[0-9a-f]{10}$/.test(name));
+    await chain.kubectl("delete", "--namespace", "kube-system", ...own);
+    await chain.kubectl("delete", "pods", ...sealingPods);
+    await sealingReady();
+    await refused(chain, "GitOpsReady test-gitops-ready", /SLU-K115/, /flux resume kustomization flux-system/);
+    await chain.kubectl(...rootKustomization, "--patch", '{"spec":{"suspend":null}}');
+    await chain.up();
+    await noDrift(chain);
+  });
+
+  test(`${named("Flux is behind")}: refused in Flux' own words`, async () => {
+    await commit(chain.lab, "echo '  - absent.yaml' >> apps/kustomization.yaml");
+    const failing = [
+      "kustomization",
+      "apps",
+      "--for=jsonpath={.status.conditions[?(@.type=='Ready')].reason}=BuildFailed",
+    ];
+    await chain.kubectl("--namespace", "flux-system", "wait", ...failing, "--timeout=60s");
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toContainEqual(
+      expect.stringMatching(/^gate GitOpsReady: Kustomization apps: BuildFailed: .*absent\.yaml/),
+    );
+    await refused(
+      chain,
+      "GitOpsReady test-gitops-ready",
+      /SLU-K115/,
+      /Kustomization apps: BuildFailed: .*absent\.yaml/,
+    );
+    await commit(chain.lab, "sed -i '/absent/d' apps/kustomization.yaml");
+    await chain.up();
   });
 });

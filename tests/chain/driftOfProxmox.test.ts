@@ -1,4 +1,4 @@
-// Machines on Proxmox that somebody changes by hand.
+// Machines on Proxmox that somebody changes by hand, and a host that is dead when all is taken away.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain } from "../lab/support/chain.ts";
 import { findDrift, noDrift } from "../lab/support/drifts.ts";
@@ -39,6 +39,22 @@ describe("a cluster on three Proxmox hosts", () => {
     const { cores, memory, onboot } = before;
     expect(await proxmox.call("GET", `${path("w-1")}/config`)).toMatchObject({ cores, memory, onboot });
     await noDrift(chain);
+  });
+
+  test("S4.7 is taken away but for what is on a host that is dead, and that is named; with the host back, all of it is", async () => {
+    const dead = vm("w-1").node;
+    const down = await chain.lab.fault({ on: "host", subject: dead, do: "absent" });
+    const destroy = await chain.run("destroy");
+    expect(destroy).not.toMatchObject({ code: 0 });
+    expect(destroy.stdout).toMatch(/VmLegacy \(test-w-1\):\n +error: /);
+    expect(destroy.stdout).toMatch(new RegExp(`${dead}|595`));
+    const left = (await chain.resources()).filter(({ type }) => type === "proxmoxve:index/vmLegacy:VmLegacy");
+    expect(left.map(({ name }) => name)).toEqual(["test-w-1"]);
+    await chain.lab.endFault(down);
+    const again = await chain.run("destroy");
+    expect(again).toMatchObject({ code: 0 });
+    expect(await chain.resources()).toEqual([]);
+    expect(await proxmox.left()).toEqual([]);
   });
 });
 
