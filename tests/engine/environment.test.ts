@@ -128,7 +128,9 @@ describe("an environment of one's own", () => {
     const nodes = settings(name).config["sluice:nodes"] as unknown[];
     const worker = { name: "w-0", role: "worker", address: "10.0.0.30" };
     bench.editEnvironment(name, { talosVersion: "1.12.6", nodes: nodes.toSpliced(1, 0, worker) });
-    expect((await up("--skip-preview")).stdout).toContain("    + 1 created\n    ~ 1 updated\n    2 changes. 10 unchanged\n");
+    expect((await up("--skip-preview")).stdout).toContain(
+      "    + 1 created\n    ~ 1 updated\n    2 changes. 10 unchanged\n",
+    );
 
     const grown = await bench.exported(name);
     expect(grown.list()).toEqual([...state.list(), "sluice:talos:NodeMachineConfig home-w-0"].sort());
