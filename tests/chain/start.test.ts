@@ -87,6 +87,29 @@ describe("npm start, from nothing", () => {
     expect(await bench.npmWith({ timeout }, "up", "dev", ...flags)).toMatchObject({ code: 0 });
   });
 
+  test("U3 tells of drift by name, ends in a way of its own for it, and is as before when it is gone", async () => {
+    const suspend = (value: string) =>
+      bench.typed(
+        "npm run lab -- exec -- kubectl --namespace flux-system patch kustomization flux-system --type merge " +
+          `--patch '{"spec":{"suspend":${value}}}'`,
+      );
+    expect(await suspend("true")).toMatchObject({ code: 0 });
+    const found = await bench.npm("drift", "dev");
+    const line = "gate GitOpsReady: Kustomization flux-system: is suspended: what is in git is not applied";
+    expect(found).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining(`dev: 1 thing drifted\n\nDrifted:\n  ${line}\n`),
+    });
+    expect(found.stdout).not.toContain("[urn=");
+    const details = await bench.npm("drift", "dev", "--details");
+    expect(details).toMatchObject({ code: 2, stdout: expect.stringContaining("[urn=") });
+    expect(await suspend("null")).toMatchObject({ code: 0 });
+    expect(await bench.npm("drift", "dev")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("dev: no drift"),
+    });
+  });
+
   test("U2 is previewed without a change when there is no lab any more, and nobody answers", async () => {
     expect(await bench.npm("lab", "down")).toMatchObject({ code: 0 });
     const preview = await bench.npmWith({ within: inSilence() }, "preview", "dev");
