@@ -133,7 +133,8 @@ export function vmInputs(vm: VmArgs): VmLegacyArgs {
 
 function initialization({ address, gateway, nameservers }: VmSeed, storage: string) {
   return {
-    ...{ datastoreId: storage, interface: "ide2", fileFormat: "raw" },
+    // Of a format the plugin reads nothing back, and would move the drive in the next update.
+    ...{ datastoreId: storage, interface: "ide2" },
     ipConfigs: [{ ipv4: { address, ...(gateway !== undefined && { gateway }) } }],
     dns: { servers: [...nameservers] },
   };
