@@ -8,30 +8,13 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/faulthttp"
 )
 
 // ServeHTTP answers a request, after the faults that are armed for it.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	outcome, err := c.Faults.Meet(r.Context(), fault.Point{On: fault.Cloud, Name: r.Method + " " + r.URL.Path, Subject: subject})
-	if err != nil {
-		panic(http.ErrAbortHandler) // nobody waits for an answer any more
-	}
-	if outcome == nil {
-		c.serve(w, r)
-		return
-	}
-	switch outcome.Do {
-	case fault.Fail:
-		respondFault(w, outcome)
-	case fault.Drop:
-		select {
-		case <-r.Context().Done():
-		case <-c.life.Done():
-		}
-		panic(http.ErrAbortHandler)
-	default: // refuse
-		panic(http.ErrAbortHandler)
-	}
+	service := faulthttp.Service{Faults: c.Faults, Subject: subject, Life: c.life, Fail: respondFault}
+	service.Serve(w, r, c.serve)
 }
 
 // usualCodes are what the API most often means by a status. What stands in
