@@ -69,15 +69,17 @@ func fluxArgs(name string, run cluster.Run) []string {
 		"--metrics-addr=" + container.At(run, metricsPort),
 		"--health-addr=" + container.At(run, healthPort),
 	}
-	if name == "source-controller" {
-		// Services are not routed: the others fetch artifacts from the pod itself.
-		args = append(args,
-			"--storage-path="+storage(run),
-			"--storage-addr="+container.At(run, storagePort),
-			"--storage-adv-addr="+container.At(run, storagePort),
-		)
+	// Services are not routed: the others fetch artifacts from the source-controller's
+	// pod itself. When that moves, nobody answers where it was, and who tries the
+	// same address again instead of asking anew keeps at it for ten minutes.
+	if name != "source-controller" {
+		return append(args, "--http-retry=0")
 	}
-	return args
+	return append(args,
+		"--storage-path="+storage(run),
+		"--storage-addr="+container.At(run, storagePort),
+		"--storage-adv-addr="+container.At(run, storagePort),
+	)
 }
 
 // storage is where artifacts are kept: an emptyDir in life.

@@ -91,8 +91,8 @@ func TestAControllerOfFluxRunsWithAddressesOfItsPod(t *testing.T) {
 
 func TestOtherControllersOfFluxKeepNoArtifacts(t *testing.T) {
 	args := fluxArgs("helm-controller", newRun(t, "127.41.0.1", "helm-controller"))
-	require.Len(t, args, 4)
 	require.NotContains(t, strings.Join(args, " "), "--storage")
+	require.Contains(t, args, "--http-retry=0", "the pod that has them may be another one at the next try")
 }
 
 func TestTheSealedSecretsControllerFindsItsServiceAccount(t *testing.T) {
