@@ -1,8 +1,8 @@
 // The drivers for volumes that are known here, and how each shows that it works.
 import type { VolumeProbe } from "../components/kubernetes/volumeProbe.ts";
 import type { Chart } from "../components/platform/chartRelease.ts";
-import { hcloudCsiChart } from "../components/platform/hcloudCsi.ts";
-import { proxmoxCsiChart, proxmoxStorageClass } from "../components/platform/proxmoxCsi.ts";
+import { hcloudCsiChart } from "../components/platform/hcloudCsiChart.ts";
+import { proxmoxCsiChart, proxmoxStorageClass } from "../components/platform/proxmoxCsiChart.ts";
 import type { ClusterConfig } from "./schema.ts";
 
 export interface VolumeDriver {

@@ -1,12 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { type Chart, type ChartArgs, chartRelease } from "./chartRelease.ts";
-
-export const hcloudCsiChart: Chart = {
-  name: "hcloud-csi",
-  repository: "https://charts.hetzner.cloud",
-  release: "hcloud-csi",
-  namespace: "kube-system",
-};
+import { type ChartArgs, chartRelease } from "./chartRelease.ts";
+import { hcloudCsiChart } from "./hcloudCsiChart.ts";
 
 /** Volumes of the Hetzner Cloud, storage class `hcloud-volumes`. It reads the token from the Secret `hcloud`. */
 export class HcloudCsi extends pulumi.ComponentResource {

@@ -1,16 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { type Chart, type ChartArgs, chartRelease } from "./chartRelease.ts";
-
-export const proxmoxCsiChart: Chart = {
-  name: "proxmox-csi-plugin",
-  repository: "oci://ghcr.io/sergelogvinov/charts",
-  release: "proxmox-csi-plugin",
-  // Talos lets pods of this namespace do what mounting takes.
-  namespace: "kube-system",
-};
-
-export const proxmoxStorageClass = "proxmox-volumes";
+import { type ChartArgs, chartRelease } from "./chartRelease.ts";
+import { proxmoxCsiChart, proxmoxStorageClass } from "./proxmoxCsiChart.ts";
 
 /** What the driver knows the Proxmox cluster by. */
 export interface ProxmoxCsiAccount {

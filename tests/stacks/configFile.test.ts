@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import { parseClusterConfig } from "../../stacks/config.ts";
 import { readClusterConfigFile } from "../../stacks/configFile.ts";
 import { rawConfig } from "../support/rawConfig.ts";
+import { runChild } from "../support/runChild.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
@@ -37,6 +38,17 @@ describe("an environment's file", () => {
   test.each(["home", "cloud"] as const)("U2 says offline what it says to the engine: %s", (base) => {
     const { config } = readClusterConfigFile(join(root, `Pulumi.${base}.yaml`));
     expect(config).toEqual(parseClusterConfig(rawConfig(base)));
+  });
+
+  test("U2 is read without the SDK, which would take longer to load than all the rest", async () => {
+    const read = `import { createRequire } from "node:module";
+      await import(${JSON.stringify(join(root, "stacks/configFile.ts"))});
+      console.log(Object.keys(createRequire(import.meta.url).cache).join("\\n"));`;
+    const args = ["--disable-warning=ExperimentalWarning", "--input-type=module", "-e", read];
+    const { stdout, stderr } = await runChild(process.execPath, args, { env: process.env });
+    expect(stderr).toBe("");
+    expect(stdout).toContain("@pulumi/pulumi/runtime/config.js");
+    expect(stdout).not.toMatch(/@pulumi\/(pulumi\/index|kubernetes|hcloud)/);
   });
 
   test("U2 keeps what looks like a number a text, and a provider's own keys to itself", () => {
