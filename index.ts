@@ -1,3 +1,4 @@
+import "./stacks/plainStacks.ts";
 import { deployCluster } from "./stacks/cluster.ts";
 import { loadClusterConfig } from "./stacks/config.ts";
 
