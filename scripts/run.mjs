@@ -23,6 +23,8 @@ const platform = `${process.platform}-${process.arch}`;
 const node = join(root, "node_modules", `node-${platform}`, "bin", "node");
 // Lies inside node_modules, so that it goes when that goes.
 const stamp = join(root, "node_modules", ".sluice-lock");
+// As does what Node has compiled: the program, its providers and every command load the same thousand files.
+const compiled = join(root, "node_modules", ".cache", "node");
 
 if (!isInstalled()) {
   const release = await onlyOne();
@@ -116,7 +118,7 @@ function runCommand() {
   }
   child = spawn(node, ["--disable-warning=ExperimentalWarning", script, ...args], {
     stdio: "inherit",
-    env: { ...process.env, PATH: path },
+    env: { ...process.env, PATH: path, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || compiled },
   });
   child.on("error", (error) => fail(`cannot start ${node}: ${error.message}`));
   child.on("close", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -1,5 +1,5 @@
 // scripts/run.mjs, the first step of every npm script, with a fake npm.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { type Checkout, makeCheckout } from "./support/checkout.ts";
@@ -10,7 +10,7 @@ beforeAll(() => {
   checkout = makeCheckout();
   writeFileSync(
     join(checkout.folder, "scripts", "show.ts"),
-    "const shown: string = JSON.stringify({ args: process.argv.slice(2), path: process.env.PATH, exec: process.execPath });\nconsole.log(shown);\n",
+    "const shown: string = JSON.stringify({ args: process.argv.slice(2), path: process.env.PATH, exec: process.execPath, compiled: process.env.NODE_COMPILE_CACHE });\nconsole.log(shown);\n",
   );
   writeFileSync(
     join(checkout.folder, "scripts", "end.ts"),
@@ -49,6 +49,16 @@ describe("npm run <command>", () => {
       join(modules, ".bin"),
       checkout.env.PATH,
     ]);
+  });
+
+  test("U4 keeps what Node has compiled where it goes with the packages, unless the person says where", async () => {
+    const { stdout } = await run("show");
+    expect(JSON.parse(stdout).compiled).toBe(checkout.env.NODE_COMPILE_CACHE);
+    delete checkout.env.NODE_COMPILE_CACHE;
+    const alone = await run("show");
+    const folder = join(checkout.folder, "node_modules", ".cache", "node");
+    expect(JSON.parse(alone.stdout).compiled).toBe(folder);
+    expect(readdirSync(folder)).not.toEqual([]);
   });
 
   test.each([
