@@ -62,6 +62,24 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
       },
     ],
   },
+  cluster: {
+    patched: [
+      {
+        module: "github.com/fluxcd/kustomize-controller",
+        folder: "kustomize-controller",
+        edits: [
+          // How often it asks whether what it has applied is healthy, of which Flux makes no setting. In the lab, where an app comes up within a
+          // second, twice that is most of the time that a cluster takes to be reconciled.
+          {
+            file: "internal/controller/kustomization_controller.go",
+            find: /(?<=WaitOptions\{\n\t\tInterval: {4})5 \* time\.Second/.source,
+            times: 1,
+            replace: "time.Second",
+          },
+        ],
+      },
+    ],
+  },
   command: {
     patched: [
       {

@@ -537,6 +537,9 @@ replace (
 	github.com/fluxcd/pkg/artifact v0.18.3 => github.com/fluxcd/pkg/artifact v0.18.1
 )
 
+// Edited while building: docs/decisions/patched-modules.md
+replace github.com/fluxcd/kustomize-controller => ./patched/kustomize-controller
+
 tool (
 	github.com/bitnami-labs/sealed-secrets/cmd/controller
 	github.com/bitnami-labs/sealed-secrets/cmd/kubeseal
