@@ -2,9 +2,9 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 )
@@ -13,12 +13,12 @@ import (
 // passes bytes on as they are, and takes part in the talk only while a fault of
 // the API is asked for.
 type forwarder struct {
-	k        *Kubernetes
-	front    *front
-	to       netip.AddrPort
-	listener net.Listener
-	pipes    pipes
-	cancel   context.CancelFunc
+	k      *Kubernetes
+	front  *front
+	at, to netip.AddrPort
+	pipes  pipes
+	ctx    context.Context
+	cancel context.CancelFunc
 }
 
 // forward listens until the forwarder is closed.
@@ -28,10 +28,40 @@ func (k *Kubernetes) forward(at, to netip.AddrPort, front *front) (*forwarder, e
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(k.ctx)
-	f := &forwarder{k: k, front: front, to: to, listener: listener, cancel: cancel}
-	f.pipes.serve(listener, f.handle)
+	f := &forwarder{k: k, front: front, at: at, to: to, ctx: ctx, cancel: cancel}
+	f.pipes.group.Go(func() { f.serve(listener) })
 	f.pipes.group.Go(func() { f.cutOnChange(ctx) })
 	return f, nil
+}
+
+// serve listens again when the address was away for a while, as where a lease
+// makes way for an address of the config: a real API server listens at any.
+func (f *forwarder) serve(listener net.Listener) {
+	for listener != nil {
+		done := context.AfterFunc(f.ctx, func() { _ = listener.Close() })
+		f.pipes.accept(listener, f.handle)
+		if !done() {
+			return
+		}
+		_ = listener.Close()
+		listener = f.listenAgain()
+	}
+}
+
+// listenAgain waits until the address is up; nil is the end.
+func (f *forwarder) listenAgain() net.Listener {
+	ticker := time.NewTicker(lookAgain)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-f.ctx.Done():
+			return nil
+		}
+		if listener, err := f.k.options.Network.Listen(f.at); err == nil {
+			return listener
+		}
+	}
 }
 
 func (f *forwarder) handle(client net.Conn) {
@@ -63,6 +93,7 @@ func (f *forwarder) cutOnChange(ctx context.Context) {
 }
 
 func (f *forwarder) close() error {
-	f.cancel()
-	return errors.Join(f.pipes.close(f.listener), f.front.close())
+	f.cancel() // closes the listener
+	f.pipes.end()
+	return f.front.close()
 }

@@ -21,7 +21,9 @@ func newPrism(dial func(context.Context) (net.Conn, error)) *prism {
 	p := &prism{dial: dial}
 	// The kernel picks the port, so clusters never meet.
 	if p.listener, p.err = net.Listen("tcp", "127.0.0.1:0"); p.err == nil {
-		p.pipes.serve(p.listener, func(client net.Conn) { pipe(client, p.dial) })
+		p.pipes.group.Go(func() {
+			p.pipes.accept(p.listener, func(client net.Conn) { pipe(client, p.dial) })
+		})
 	}
 	return p
 }
@@ -37,10 +39,12 @@ func (p *prism) close() error {
 	if p.err != nil {
 		return p.err
 	}
-	return p.pipes.close(p.listener)
+	err := p.listener.Close()
+	p.pipes.end()
+	return err
 }
 
-// pipes are the connections of a listener.
+// pipes are connections that are passed on.
 type pipes struct {
 	mu     sync.Mutex
 	open   map[net.Conn]bool // and whether cut spares it
@@ -48,22 +52,20 @@ type pipes struct {
 	group  sync.WaitGroup
 }
 
-// serve handles each connection that comes in until the listener is closed.
-func (p *pipes) serve(listener net.Listener, handle func(net.Conn)) {
-	p.group.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			p.group.Go(func() {
-				defer p.forget(client)
-				if p.add(client) {
-					handle(client)
-				}
-			})
+// accept handles each connection that comes in until the listener is closed.
+func (p *pipes) accept(listener net.Listener, handle func(net.Conn)) {
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			return
 		}
-	})
+		p.group.Go(func() {
+			defer p.forget(client)
+			if p.add(client) {
+				handle(client)
+			}
+		})
+	}
 }
 
 // add says whether the connection came before the end.
@@ -105,9 +107,9 @@ func (p *pipes) cut() {
 	}
 }
 
-// close ends the listener and all its connections.
-func (p *pipes) close(listener net.Listener) error {
-	err := listener.Close()
+// end ends all connections, and waits for what was begun here. The listener is
+// closed before.
+func (p *pipes) end() {
 	p.mu.Lock()
 	p.closed = true
 	for client := range p.open {
@@ -115,7 +117,6 @@ func (p *pipes) close(listener net.Listener) error {
 	}
 	p.mu.Unlock()
 	p.group.Wait()
-	return err
 }
 
 // pipe carries bytes both ways until one side ends.
