@@ -7,6 +7,8 @@ const shared = {
 };
 
 export default {
+  // By default Jest leaves one core to others, which of two is half.
+  maxWorkers: "100%",
   projects: [
     { ...shared, displayName: "unit", testMatch: ["<rootDir>/tests/{stacks,components,scripts}/**/*.test.ts"] },
     { ...shared, displayName: "plugins", testMatch: ["<rootDir>/tests/plugins/**/*.test.ts"] },
