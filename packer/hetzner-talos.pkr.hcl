@@ -64,9 +64,17 @@ variable "labels" {
   default     = {}
 }
 
+variable "server_type" {
+  type        = string
+  description = "Type of the server, should Hetzner have none left of the one that is taken otherwise."
+  default     = ""
+}
+
 locals {
-  # A server cannot have a smaller disk than its snapshot was made on: these types have the smallest that there is.
-  server_type = { amd64 = "cx22", arm64 = "cax11" }[var.architecture]
+  # A server cannot have a smaller disk than its snapshot was made on: these types have the smallest that there is, 40 GB.
+  # cx23 has it too and costs less, but is sold out for months at a time.
+  smallest    = { amd64 = "cpx12", arm64 = "cax11" }[var.architecture]
+  server_type = var.server_type != "" ? var.server_type : local.smallest
 
   # A label's value holds 63 characters and the id has 64, so two labels hold one half each (components/images/snapshotLabels.ts).
   own_labels = {

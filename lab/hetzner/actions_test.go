@@ -35,7 +35,7 @@ func TestActionsMakeProgress(t *testing.T) {
 			require.NoError(t, json.Unmarshal(recorder.Body.Bytes(), into))
 		}
 		var made schema.ServerCreateResponse
-		call("POST", "/servers", `{"name":"s","server_type":"cx22","image":"debian-12"}`, &made)
+		call("POST", "/servers", `{"name":"s","server_type":"cx23","image":"debian-12"}`, &made)
 		require.Equal(t, "create_server", made.Action.Command)
 		require.Len(t, made.NextActions, 1)
 		require.Equal(t, "start_server", made.NextActions[0].Command)

@@ -67,8 +67,10 @@ func newCatalog() *catalog {
 	for _, location := range locations {
 		c.locations.put(location.ID, location.Name, location)
 	}
-	for _, plan := range plans {
-		c.serverTypes.put(plan.id, plan.name, plan.serverType())
+	for _, family := range families {
+		for _, plan := range family.plans {
+			c.serverTypes.put(plan.id, plan.name, family.serverType(plan))
+		}
 	}
 	for _, plan := range balancerPlans {
 		c.loadBalancerTypes.put(plan.id, plan.name, plan.loadBalancerType())

@@ -135,7 +135,7 @@ func TestActionsCanFail(t *testing.T) {
 	b := newBench(t)
 	_, err := b.faults.Add(fault.Rule{On: fault.Cloud, Name: "action create_server", Do: fault.Fail, Times: 1, Message: "no host"})
 	require.NoError(t, err)
-	result, _, err := b.Server.Create(t.Context(), hcloud.ServerCreateOpts{Name: "s", ServerType: &hcloud.ServerType{Name: "cx22"}, Image: b.snapshot})
+	result, _, err := b.Server.Create(t.Context(), hcloud.ServerCreateOpts{Name: "s", ServerType: &hcloud.ServerType{Name: "cx23"}, Image: b.snapshot})
 	require.NoError(t, err)
 	var failed hcloud.ActionError
 	require.True(t, errors.As(b.Action.WaitFor(t.Context(), result.Action), &failed))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 )
@@ -20,7 +21,29 @@ var locations = []schema.Location{
 // datacenters are one for each location. Only a server's metadata names them.
 var datacenters = []string{"fsn1-dc14", "nbg1-dc3", "hel1-dc2", "ash-dc1", "hil-dc1", "sin-dc1"}
 
-var europe = []string{"fsn1", "nbg1", "hel1"}
+var (
+	europe  = []string{"fsn1", "nbg1", "hel1"}
+	america = []string{"ash", "hil"}
+	asia    = []string{"sin"}
+)
+
+// retired is when Hetzner gave up types of servers. What is sold nowhere since
+// is listed no more, as cx22 to cx52; what is sold elsewhere says so for each
+// location.
+var retired = schema.DeprecationInfo{
+	Announced:        time.Date(2025, time.October, 16, 6, 0, 0, 0, time.UTC),
+	UnavailableAfter: time.Date(2025, time.December, 31, 23, 59, 59, 0, time.UTC),
+}
+
+// family is types of servers that are sold in the same locations.
+type family struct {
+	category string
+	cpu      string
+	sold     []string
+	// retired are the locations where it is sold no more.
+	retired []string
+	plans   []plan
+}
 
 // plan is a type of servers.
 type plan struct {
@@ -33,35 +56,45 @@ type plan struct {
 	cents int
 }
 
-var plans = []plan{
-	{22, "cpx11", 2, 2, 40, 435}, {23, "cpx21", 3, 4, 80, 755}, {24, "cpx31", 4, 8, 160, 1360},
-	{25, "cpx41", 8, 16, 240, 2520}, {26, "cpx51", 16, 32, 360, 5490},
-	{45, "cax11", 2, 4, 40, 379}, {93, "cax21", 4, 8, 80, 649}, {94, "cax31", 8, 16, 160, 1249}, {95, "cax41", 16, 32, 320, 2449},
-	{96, "ccx13", 2, 8, 80, 1249}, {97, "ccx23", 4, 16, 160, 2449}, {98, "ccx33", 8, 32, 240, 4849},
-	{99, "ccx43", 16, 64, 360, 9649}, {100, "ccx53", 32, 128, 600, 19249}, {101, "ccx63", 48, 192, 960, 28849},
-	{104, "cx22", 2, 4, 40, 379}, {105, "cx32", 4, 8, 80, 680}, {106, "cx42", 8, 16, 160, 1640}, {107, "cx52", 16, 32, 320, 3240},
-	{114, "cx23", 2, 4, 40, 349}, {115, "cx33", 4, 8, 80, 549}, {116, "cx43", 8, 16, 160, 949}, {117, "cx53", 16, 32, 320, 1749},
+var families = []family{
+	{"Regular Performance", "shared", america, europe, []plan{
+		{22, "cpx11", 2, 2, 40, 435}, {23, "cpx21", 3, 4, 80, 755}, {24, "cpx31", 4, 8, 160, 1360},
+		{25, "cpx41", 8, 16, 240, 2520}, {26, "cpx51", 16, 32, 360, 5490},
+	}},
+	{"Cost-Optimized", "shared", europe, nil, []plan{
+		{45, "cax11", 2, 4, 40, 379}, {93, "cax21", 4, 8, 80, 649}, {94, "cax31", 8, 16, 160, 1249}, {95, "cax41", 16, 32, 320, 2449},
+	}},
+	{"General Purpose", "dedicated", slices.Concat(europe, america, asia), nil, []plan{
+		{96, "ccx13", 2, 8, 80, 1249}, {97, "ccx23", 4, 16, 160, 2449}, {98, "ccx33", 8, 32, 240, 4849},
+		{99, "ccx43", 16, 64, 360, 9649}, {100, "ccx53", 32, 128, 600, 19249}, {101, "ccx63", 48, 192, 960, 28849},
+	}},
+	{"Regular Performance", "shared", slices.Concat(europe, asia), nil, []plan{
+		{108, "cpx12", 1, 2, 40, 1199}, {109, "cpx22", 2, 4, 80, 1999}, {110, "cpx32", 4, 8, 160, 3599},
+		{111, "cpx42", 8, 16, 320, 6999}, {112, "cpx52", 12, 24, 480, 10099}, {113, "cpx62", 16, 32, 640, 13049},
+	}},
+	{"Cost-Optimized", "shared", europe, nil, []plan{
+		{114, "cx23", 2, 4, 40, 599}, {115, "cx33", 4, 8, 80, 899}, {116, "cx43", 8, 16, 160, 1649}, {117, "cx53", 16, 32, 320, 2999},
+	}},
 }
 
-func (p plan) serverType() schema.ServerType {
+func (f family) serverType(p plan) schema.ServerType {
 	made := schema.ServerType{
-		ID: p.id, Name: p.name, Description: strings.ToUpper(p.name), Category: "Cost-Optimized",
-		Cores: p.cores, Memory: p.memory, Disk: p.disk, StorageType: "local", CPUType: "shared", Architecture: "x86",
+		ID: p.id, Name: p.name, Description: strings.ToUpper(p.name), Category: f.category,
+		Cores: p.cores, Memory: p.memory, Disk: p.disk, StorageType: "local", CPUType: f.cpu, Architecture: "x86",
 	}
-	switch {
-	case strings.HasPrefix(p.name, "cax"):
+	if strings.HasPrefix(p.name, "cax") {
 		made.Architecture = "arm"
-	case strings.HasPrefix(p.name, "cpx"):
-		made.Category = "Regular Performance"
-	case strings.HasPrefix(p.name, "ccx"):
-		made.Category, made.CPUType = "General Purpose", "dedicated"
 	}
-	everywhere := strings.HasPrefix(p.name, "cpx") || strings.HasPrefix(p.name, "ccx")
 	for _, location := range locations {
-		if !everywhere && !slices.Contains(europe, location.Name) {
+		sold, past := slices.Contains(f.sold, location.Name), slices.Contains(f.retired, location.Name)
+		if !sold && !past {
 			continue
 		}
-		made.Locations = append(made.Locations, schema.ServerTypeLocation{ID: location.ID, Name: location.Name, Recommended: true, Available: true})
+		at := schema.ServerTypeLocation{ID: location.ID, Name: location.Name, Recommended: sold, Available: sold}
+		if past {
+			at.Deprecation = &retired
+		}
+		made.Locations = append(made.Locations, at)
 		made.Prices = append(made.Prices, schema.PricingServerTypePrice{
 			Location: location.Name, PriceHourly: price(float64(p.cents) / 100 / 624), PriceMonthly: price(float64(p.cents) / 100),
 			IncludedTraffic: 20 << 40, PricePerTBTraffic: price(1),

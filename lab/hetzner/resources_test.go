@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+	"github.com/hetznercloud/hcloud-go/v2/hcloud/exp/deprecationutil"
 	"github.com/stretchr/testify/require"
 )
 
@@ -170,6 +171,38 @@ func TestImages(t *testing.T) {
 	b.wait(t, err, action)
 	_, err = b.Image.Delete(t.Context(), arm[0])
 	refused(t, err, hcloud.ErrorCodeProtected, "image deletion is protected")
+}
+
+// In October 2025 Hetzner announced the end of cx22 to cx52, and in Europe of
+// cpx11 to cpx51. Since then a type that is gone everywhere is listed no more,
+// and one that is gone in some locations says so there.
+func TestServerTypesThatAreNoLongerSold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, name := range []string{"cx22", "cx32", "cx42", "cx52"} {
+		gone, _, err := b.ServerType.GetByName(t.Context(), name)
+		require.NoError(t, err)
+		require.Nil(t, gone, name)
+	}
+	for location, want := range map[string]string{
+		"fsn1": `Server Type "cpx21" is unavailable in "fsn1" and can no longer be ordered`,
+		"ash":  "",
+	} {
+		kind, _, err := b.ServerType.GetByName(t.Context(), "cpx21")
+		require.NoError(t, err)
+		message, unavailable := deprecationutil.ServerTypeMessage(kind, location)
+		require.Equal(t, want, message)
+		require.Equal(t, want != "", unavailable)
+		for _, at := range kind.Locations {
+			require.Equal(t, at.IsDeprecated(), !at.Available, at.Location.Name)
+		}
+	}
+	for _, name := range []string{"cx23", "cx33", "cx43", "cx53", "cpx12", "cpx22", "cpx32", "cpx42", "cpx52", "cpx62", "cax11"} {
+		kind, _, err := b.ServerType.GetByName(t.Context(), name)
+		require.NoError(t, err)
+		message, _ := deprecationutil.ServerTypeMessage(kind, "fsn1")
+		require.Empty(t, message, name)
+	}
 }
 
 func TestCatalog(t *testing.T) {

@@ -143,14 +143,15 @@ func each[T resource](ids []int64, get func(int64) (T, error)) ([]T, error) {
 
 // placeFor is where a server of a type is to be.
 func (c *Cloud) placeFor(kind schema.ServerType, name string) (schema.Location, error) {
+	sold := slices.DeleteFunc(slices.Clone(kind.Locations), func(at schema.ServerTypeLocation) bool { return !at.Available })
 	if name == "" {
-		name = kind.Locations[0].Name
+		name = sold[0].Name
 	}
 	location, err := c.catalog.locations.choose("location", schema.IDOrName{Name: name})
 	if err != nil {
 		return location, err
 	}
-	if !slices.ContainsFunc(kind.Locations, func(at schema.ServerTypeLocation) bool { return at.Name == name }) {
+	if !slices.ContainsFunc(sold, func(at schema.ServerTypeLocation) bool { return at.Name == name }) {
 		return location, invalid("location", "unsupported location for server type")
 	}
 	return location, nil

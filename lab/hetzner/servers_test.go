@@ -39,7 +39,7 @@ func TestServerBootsAndIsAttachedAfterwards(t *testing.T) {
 			Gateway: netip.MustParseAddr("172.31.1.1"), DHCP: true, Public: true,
 		}},
 		Image:      machine.Image{Talos: "1.13.8", Schematic: "abc", Installed: true},
-		ProviderID: fmt.Sprintf("hcloud://%d", made.ID), InstanceType: "cx22", Region: "eu-central", Zone: "fsn1-dc14",
+		ProviderID: fmt.Sprintf("hcloud://%d", made.ID), InstanceType: "cx23", Region: "eu-central", Zone: "fsn1-dc14",
 		UserData: []byte("machine: {}"),
 	}, box.spec)
 
@@ -121,6 +121,8 @@ func TestServerRequestsThatAreRefused(t *testing.T) {
 		"limit":            {func(*hcloud.ServerCreateOpts) {}, hcloud.ErrorCodeResourceLimitExceeded, "server limit reached"},
 		"no image":         {func(o *hcloud.ServerCreateOpts) { o.Image = &hcloud.Image{ID: 1} }, hcloud.ErrorCodeNotFound, "image '1' not found"},
 		"other type":       {func(o *hcloud.ServerCreateOpts) { o.ServerType.Name = "cx9" }, hcloud.ErrorCodeInvalidInput, "server type 'cx9' not found"},
+		"type of the past": {func(o *hcloud.ServerCreateOpts) { o.ServerType.Name = "cx22" }, hcloud.ErrorCodeInvalidInput, "server type 'cx22' not found"},
+		"past here":        {func(o *hcloud.ServerCreateOpts) { o.ServerType.Name = "cpx11" }, hcloud.ErrorCodeInvalidInput, "unsupported location for server type"},
 		"architecture":     {func(o *hcloud.ServerCreateOpts) { o.ServerType.Name = "cax11" }, hcloud.ErrorCodeInvalidInput, "architecture"},
 		"not there":        {func(o *hcloud.ServerCreateOpts) { o.Location.Name = "ash" }, hcloud.ErrorCodeInvalidInput, "unsupported location for server type"},
 		"no such location": {func(o *hcloud.ServerCreateOpts) { o.Location.Name = "moon" }, hcloud.ErrorCodeInvalidInput, "location 'moon' not found"},
@@ -131,7 +133,7 @@ func TestServerRequestsThatAreRefused(t *testing.T) {
 		"nowhere": {func(o *hcloud.ServerCreateOpts) { o.PublicNet = &hcloud.ServerCreatePublicNet{} }, hcloud.ErrorCodeInvalidInput, "needs a network"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			opts := hcloud.ServerCreateOpts{Name: "two", ServerType: &hcloud.ServerType{Name: "cx22"}, Image: b.snapshot, Location: &hcloud.Location{Name: "fsn1"}}
+			opts := hcloud.ServerCreateOpts{Name: "two", ServerType: &hcloud.ServerType{Name: "cx23"}, Image: b.snapshot, Location: &hcloud.Location{Name: "fsn1"}}
 			test.change(&opts)
 			_, _, err := b.Server.Create(t.Context(), opts)
 			refused(t, err, test.code, test.message)
@@ -147,7 +149,7 @@ func TestPlacementGroupTakesTenServers(t *testing.T) {
 	b := newBench(t)
 	group, _, err := b.PlacementGroup.Create(t.Context(), hcloud.PlacementGroupCreateOpts{Name: "g", Type: hcloud.PlacementGroupTypeSpread})
 	require.NoError(t, err)
-	opts := hcloud.ServerCreateOpts{ServerType: &hcloud.ServerType{Name: "cx22"}, Image: b.snapshot, PlacementGroup: group.PlacementGroup}
+	opts := hcloud.ServerCreateOpts{ServerType: &hcloud.ServerType{Name: "cx23"}, Image: b.snapshot, PlacementGroup: group.PlacementGroup}
 	for number := range spreadLimit {
 		opts.Name = fmt.Sprintf("s-%d", number)
 		_, _, err := b.Server.Create(t.Context(), opts)
@@ -180,13 +182,13 @@ func TestServerPower(t *testing.T) {
 		log := box.happened()
 		require.Equal(t, step.did, log[len(log)-1])
 	}
-	action, _, err := b.Server.ChangeType(t.Context(), s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx32"}, UpgradeDisk: true})
+	action, _, err := b.Server.ChangeType(t.Context(), s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx33"}, UpgradeDisk: true})
 	b.wait(t, err, action)
 	require.Contains(t, box.happened(), "resize 4 8192")
-	require.Equal(t, "cx32", b.find(t, "s").ServerType.Name)
+	require.Equal(t, "cx33", b.find(t, "s").ServerType.Name)
 	action, _, err = b.Server.Poweron(t.Context(), s)
 	b.wait(t, err, action)
-	_, _, err = b.Server.ChangeType(t.Context(), s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx42"}})
+	_, _, err = b.Server.ChangeType(t.Context(), s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx43"}})
 	refused(t, err, hcloud.ErrorCodeServerNotStopped, "must be stopped")
 }
 

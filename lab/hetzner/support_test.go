@@ -195,7 +195,7 @@ func (b *bench) wait(t *testing.T, err error, actions ...*hcloud.Action) {
 func (b *bench) server(t *testing.T, name string, change ...func(*hcloud.ServerCreateOpts)) *hcloud.Server {
 	t.Helper()
 	opts := hcloud.ServerCreateOpts{
-		Name: name, ServerType: &hcloud.ServerType{Name: "cx22"}, Image: b.snapshot, Location: &hcloud.Location{Name: "fsn1"},
+		Name: name, ServerType: &hcloud.ServerType{Name: "cx23"}, Image: b.snapshot, Location: &hcloud.Location{Name: "fsn1"},
 	}
 	for _, one := range change {
 		one(&opts)

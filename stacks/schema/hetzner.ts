@@ -8,7 +8,7 @@ export const hetzner = z.strictObject({
   /** The private network that holds `network.nodeCidr`. */
   networkCidr: cidr.optional(),
   serverTypes: z
-    .strictObject({ controlplane: z.string().min(1).default("cx32"), worker: z.string().min(1).default("cx42") })
+    .strictObject({ controlplane: z.string().min(1).default("cx33"), worker: z.string().min(1).default("cx43") })
     .prefault({}),
   /** Who may reach the Talos and Kubernetes APIs from outside; the program itself is one of them. */
   allowedCidrs: z.array(cidr).default([]),

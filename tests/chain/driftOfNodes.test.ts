@@ -164,7 +164,7 @@ describe("nodes that drift", () => {
     const [firewall] = (await chain.cloud.call("GET", "/firewalls")).firewalls;
     const { server: stranger } = await chain.cloud.call("POST", "/servers", {
       name: "stranger",
-      server_type: "cx22",
+      server_type: "cx23",
       location: "fsn1",
       image: await chain.cloud.snapshot("1.13.8"),
       networks: [network.id],

@@ -182,7 +182,7 @@ describe("a good configuration", () => {
     expect(parseClusterConfig(raw).hetzner).toEqual({
       location: "fsn1",
       networkZone: "eu-central",
-      serverTypes: { controlplane: "cx32", worker: "cx42" },
+      serverTypes: { controlplane: "cx33", worker: "cx43" },
       allowedCidrs: ["203.0.113.0/24"],
       snapshot: { build: false },
       cloudControllerManager: { enabled: true, version: expect.any(String) },

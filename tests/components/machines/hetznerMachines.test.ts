@@ -6,13 +6,13 @@ const args: HetznerMachinesArgs = {
   clusterName: "dev",
   nodes: [
     { name: "cp-1", role: "controlplane", address: "10.0.1.11" },
-    { name: "w-1", role: "worker", address: "10.0.1.21", serverType: "cx52", location: "nbg1" },
+    { name: "w-1", role: "worker", address: "10.0.1.21", serverType: "cx53", location: "nbg1" },
   ],
   nodeCidr: "10.0.1.0/24",
   networkCidr: "10.0.0.0/16",
   networkZone: "eu-central",
   location: "fsn1",
-  serverTypes: { controlplane: "cx32", worker: "cx42" },
+  serverTypes: { controlplane: "cx33", worker: "cx43" },
   allowedCidrs: ["192.0.2.0/24", "198.51.100.7/32"],
   loadBalancer: { address: "10.0.1.5", type: "lb11", public: false },
   image: "42",
@@ -61,7 +61,7 @@ describe("the machines of a Hetzner cluster", () => {
   test("S0.1 start from the snapshot, in the private network under their own address, behind the firewall from the first moment", async () => {
     expect(await inputsOf("hcloud:index/server:Server dev-cp-1")).toEqual({
       name: "dev-cp-1",
-      serverType: "cx32",
+      serverType: "cx33",
       location: "fsn1",
       image: "42",
       labels: { cluster: "dev", node: "cp-1", role: "controlplane" },
@@ -87,7 +87,7 @@ describe("the machines of a Hetzner cluster", () => {
 
   test("S1 are of the type and in the location that their entry says", async () => {
     const server = await inputsOf("hcloud:index/server:Server dev-w-1");
-    expect(server).toMatchObject({ serverType: "cx52", location: "nbg1", labels: { node: "w-1", role: "worker" } });
+    expect(server).toMatchObject({ serverType: "cx53", location: "nbg1", labels: { node: "w-1", role: "worker" } });
   });
 
   test("U1 are not replaced for another image or other user data", async () => {

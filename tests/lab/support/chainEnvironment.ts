@@ -92,7 +92,7 @@ const platforms: Readonly<Record<Platform, (options: ChainEnvironment) => Config
     network: { nodeCidr: "10.0.1.0/24" },
     hetzner: {
       networkCidr: "10.0.0.0/16",
-      serverTypes: { controlplane: "cx22", worker: "cx22" },
+      serverTypes: { controlplane: "cx23", worker: "cx23" },
       allowedCidrs: [operator],
       loadBalancer: { address: "10.0.1.5" },
     },

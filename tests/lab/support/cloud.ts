@@ -61,7 +61,7 @@ export class Cloud {
   }
 
   /** Makes a server; it boots while this returns. */
-  async server(name: string, { type = "cx32", image, labels, userData, start = true }: ServerOptions): Promise<Server> {
+  async server(name: string, { type = "cx33", image, labels, userData, start = true }: ServerOptions): Promise<Server> {
     const { server } = await this.call("POST", "/servers", {
       name,
       server_type: type,

@@ -13,7 +13,7 @@ const network = new PrivateNetwork("network", { ipRange: "10.0.0.0/16" }, { prov
 
 class NamedServer extends Server {}
 
-export const servers = ["a", "b"].map((name) => new NamedServer(name, { serverType: "cx22", image: "debian-12" }));
+export const servers = ["a", "b"].map((name) => new NamedServer(name, { serverType: "cx23", image: "debian-12" }));
 export const key = hcloud.SshKey.get("key", "4711");
 export const image = hcloud.getImageOutput({ withSelector: network.name });
 export const made = local.runOutput({ command: "packer" });

@@ -23,7 +23,7 @@ const record = (found: Drift, environment = "home") =>
 
 describe("U3 the drift issue", () => {
   test("is opened once, kept up to date, and closed when the drift is gone", async () => {
-    expect(await record(drift("serverType is cx32"))).toBe("opened");
+    expect(await record(drift("serverType is cx33"))).toBe("opened");
     expect(await record(drift("labels.a is hunter2"))).toBe("updated");
     expect(fake.issues).toHaveLength(1);
     expect(fake.issues[0]).toMatchObject({ title: "Drift in home", state: "open" });

@@ -55,7 +55,7 @@ const nodes = (
     name,
     {
       name,
-      serverType: "cx32",
+      serverType: "cx33",
       image: image.apply(({ id }) => String(id)),
       location: "fsn1",
       labels: { type },
