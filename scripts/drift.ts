@@ -1,7 +1,6 @@
 // `npm run drift -- <environment>`: whether what is there still is what the state says. Changes nothing.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { type Drift, driftHeadline, driftReport, exitCodes, readDrift } from "./drift/report.ts";
 import { runningLab } from "./lab/life.ts";
 import { prepareToolchain } from "./toolchain/toolchain.ts";
@@ -9,35 +8,28 @@ import { recordDrift } from "./workflows/driftIssue.ts";
 import { gitHub } from "./workflows/github.ts";
 import { maskSecrets } from "./workflows/maskSecrets.ts";
 import { annotate, runAddress } from "./workflows/workflowRun.ts";
+import { readEnvironmentCall } from "./workspace/commandLine.ts";
 import { engineCall } from "./workspace/engine.ts";
-import { environmentList, settingsFile } from "./workspace/environments.ts";
+import { settingsFile } from "./workspace/environments.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { run } from "./workspace/run.ts";
 import { backendEnvironment, prepareStack } from "./workspace/stack.ts";
 import { temporaryFolder } from "./workspace/temporary.ts";
 
-await main(async () => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { issue: { type: "boolean" }, details: { type: "boolean" }, help: { type: "boolean" } },
-  });
-  const [environment] = positionals;
-  if (values.help || environment === undefined) {
-    const usage = `npm run drift -- <environment> [--details] [--issue]
+const usage = `npm run drift -- <environment> [--details] [--issue]
 
 Compares what is there with the state and changes nothing.
 Ends with ${exitCodes.none}: no drift, or not deployed; ${exitCodes.found}: drift; ${exitCodes.unseen}: no drift in what could be looked at, which is not all;
 ${exitCodes.failed}: could not be compared.
 
   --details the engine's own comparison too, field by field
-  --issue   in a GitHub workflow: open, update or close the environment's drift issue
+  --issue   in a GitHub workflow: open, update or close the environment's drift issue`;
 
-Environments: ${await environmentList()}.`;
-    if (!values.help) throw new Failure(usage);
-    console.log(usage);
-    return 0;
-  }
+await main(async () => {
+  const call = await readEnvironmentCall(usage, { issue: { type: "boolean" }, details: { type: "boolean" } });
+  if (call === undefined) return 0;
+  const { environment, values } = call;
   await settingsFile(environment);
   const github = values.issue ? gitHub() : undefined;
   const found = await findDrift(environment);

@@ -1,7 +1,8 @@
-// `npm run lab -- exec node scripts/gateDelays.ts [rounds]`: how long after the fact gates open, many times over. It takes a cluster on the lab that is
-// whole, holds the pods that a gate waits for, lets them go at any moment, and compares when the gate opened with the lab's timeline.
+// How long after the fact gates open, many times over. It takes a cluster on the lab that is whole, holds the pods that a gate waits for, lets them
+// go at any moment, and compares when the gate opened with the lab's timeline.
 import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
+import { parseArgs } from "node:util";
 import { systemClock } from "../components/gates/clock.ts";
 import { waitAt } from "../components/gates/openGate.ts";
 import { findGate, type GateName } from "../components/gates/registry.ts";
@@ -10,6 +11,11 @@ import { gateDelay } from "./summary/delays.ts";
 import type { Fact } from "./summary/facts.ts";
 import { table } from "./summary/table.ts";
 import { Failure, main } from "./workspace/fail.ts";
+
+const usage = `npm run lab -- exec node scripts/gateDelays.ts [rounds]
+
+Measures how long after the fact gates open, in a cluster that is whole: in each round it holds a pod that gates wait for and lets
+it go again. 20 rounds, unless told otherwise.`;
 
 /** The longest that a pod is held while gates wait, in milliseconds: so that it is let go at any moment of whatever they do. */
 const longestHold = 3_000;
@@ -35,7 +41,14 @@ const trials: readonly Trial[] = [
 ];
 
 await main(async () => {
-  const rounds = Number(process.argv[2] ?? 20);
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: "boolean" } } });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const [asked = "20", ...more] = positionals;
+  const rounds = Number(asked);
+  if (!Number.isInteger(rounds) || rounds < 1 || more.length > 0) throw new Failure(usage);
   const file = process.env.KUBECONFIG;
   if (file === undefined) throw new Failure("there is no cluster in this lab: 'npm run up -- <environment>' makes one");
   const cluster = new Cluster(readFileSync(file, "utf8"));

@@ -5,6 +5,7 @@
 // the platform that their name tells, so that npm skips them here and finds them where they are to be had.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { onlyHelp } from "./workspace/commandLine.ts";
 import { Failure, main } from "./workspace/fail.ts";
 import { root } from "./workspace/paths.ts";
 import { runAttached } from "./workspace/run.ts";
@@ -22,6 +23,8 @@ const systems = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"
 const processors = ["arm64", "arm", "ia32", "loong64", "ppc64", "riscv64", "s390x", "x64"];
 
 await main(async () => {
+  if (onlyHelp("npm run lock\n\nResolves package.json into package-lock.json, completed for other platforms."))
+    return 0;
   const code = await runAttached("npm", ["install", "--package-lock-only", "--ignore-scripts"], { cwd: root });
   if (code !== 0) throw new Failure(`npm install ended with ${code}`);
   const file = join(root, "package-lock.json");

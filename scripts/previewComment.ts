@@ -2,6 +2,7 @@
 // write nothing, and the job that writes runs the code of the branch that the pull request goes to.
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { GitHubError, gitHub } from "./workflows/github.ts";
 import { maskSecrets } from "./workflows/maskSecrets.ts";
 import { putPreviewComment } from "./workflows/previewComment.ts";
@@ -15,7 +16,12 @@ node scripts/run.mjs previewComment put <pull request> <folder>
     puts every report of the folder into its comment on the pull request`;
 
 await main(async () => {
-  const [command, ...args] = process.argv.slice(2);
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: "boolean" } } });
+  if (values.help) {
+    console.log(help);
+    return 0;
+  }
+  const [command, ...args] = positionals;
   const [first = "", second = "", third = ""] = args;
   if (command === "report" && args.length === 3) await report(first, second, third);
   else if (command === "put" && args.length === 2) await put(Number(first), second);

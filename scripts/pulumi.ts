@@ -9,8 +9,18 @@ import { runAttached } from "./workspace/run.ts";
 import { backendEnvironment, prepareStack } from "./workspace/stack.ts";
 import { type StackCommand, stackCommand, stackCommands } from "./workspace/stackCommand.ts";
 
+const usage = `npm run pulumi -- <command of the CLI> [its arguments]
+
+The Pulumi CLI, with the same backend, plugins and settings as the other commands. 'npm run pulumi -- help' is the CLI's own help,
+and 'npm run pulumi -- <command> --help' that of a command. preview, up, refresh and destroy are commands of ours, each with its help:
+npm run ${stackCommands.join("|")} -- <environment>`;
+
 await main(async () => {
   const [command = "--help", ...args] = process.argv.slice(2);
+  if (command === "--help" || command === "-h") {
+    console.log(usage);
+    return 0;
+  }
   const named = stackCommands.find((candidate) => candidate === command);
   if (named !== undefined) return environmentCommand(named, args);
   const toolchain = await prepareToolchain();

@@ -1,5 +1,4 @@
 // `npm run render -- <environment> [node ...]`: each node's machine config as `up` would make it, secrets masked.
-import { parseArgs } from "node:util";
 import { machineConfigurationArgs } from "../components/talos/machineConfig.ts";
 import { redact } from "../components/talos/redact.ts";
 import { readClusterConfigFile } from "../stacks/configFile.ts";
@@ -7,25 +6,19 @@ import { machineConfigInput, machineNodes } from "../stacks/machineConfigInput.t
 import { startGenerator } from "./render/generator.ts";
 import { checkPatches } from "./render/patches.ts";
 import { talosPlugin } from "./toolchain/toolchain.ts";
-import { environmentList, settingsFile } from "./workspace/environments.ts";
+import { readEnvironmentCall } from "./workspace/commandLine.ts";
+import { settingsFile } from "./workspace/environments.ts";
 import { Failure, main } from "./workspace/fail.ts";
 
+const usage = `npm run render -- <environment> [node ...]
+
+Shows the machine config of each node, or of the nodes named, without a cluster and without a network.
+Secrets are masked; in place of the cluster's own stand placeholders.`;
+
 await main(async () => {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: "boolean" } } });
-  const [environment, ...wanted] = positionals;
-  if (values.help) {
-    console.log(
-      "npm run render -- <environment> [node ...]\n\n" +
-        "Shows the machine config of each node, or of the nodes named, without a cluster and without a network.\n" +
-        `Secrets are masked; in place of the cluster's own stand placeholders.\nEnvironments: ${await environmentList()}.`,
-    );
-    return 0;
-  }
-  if (environment === undefined) {
-    throw new Failure(
-      `npm run render -- <environment> [node ...]: which environment? There are: ${await environmentList()}.`,
-    );
-  }
+  const call = await readEnvironmentCall(usage, {}, { takesMore: true });
+  if (call === undefined) return 0;
+  const { environment, more: wanted } = call;
   const { config, hidden } = readClusterConfigFile(await settingsFile(environment));
   const nodes = machineNodes(config);
   const unknown = wanted.filter((name) => !nodes.some((node) => node.name === name));

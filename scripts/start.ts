@@ -1,13 +1,20 @@
 // `npm start`: everything it takes, then the dev environment, and what to do with it.
 import { nextSteps } from "./start/nextSteps.ts";
 import { prepareToolchain } from "./toolchain/toolchain.ts";
+import { onlyHelp } from "./workspace/commandLine.ts";
 import { main } from "./workspace/fail.ts";
 import { prepareStack } from "./workspace/stack.ts";
 import { stackCommand } from "./workspace/stackCommand.ts";
 
 const environment = "dev";
 
+const usage = `npm start
+
+Brings up the environment ${environment} on a lab on this machine, with everything that it takes, and says what to do
+with it. It takes no account. It is 'npm run up -- ${environment}' without questions; every environment has that.`;
+
 await main(async () => {
+  if (onlyHelp(usage)) return 0;
   const toolchain = await prepareToolchain();
   const stack = await prepareStack(toolchain, environment);
   if (stack.local !== undefined) {

@@ -1,5 +1,6 @@
-// For the workflows: `node scripts/run.mjs workflowMatrix preview|drift` sets the output `environments`, a JSON list.
+// For the workflows: which environments they are about.
 import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
 import { driftMatrix, previewMatrix } from "./workflows/matrix.ts";
 import { annotate, setOutput, summarize } from "./workflows/workflowRun.ts";
 import { environments, settingsFile } from "./workspace/environments.ts";
@@ -10,9 +11,18 @@ const matrices = new Map([
   ["drift", driftMatrix],
 ]);
 
+const usage = `node scripts/run.mjs workflowMatrix ${[...matrices.keys()].join("|")}
+    sets the workflow's output 'environments', a JSON list`;
+
 await main(async () => {
-  const matrix = matrices.get(process.argv[2] ?? "");
-  if (matrix === undefined) throw new Failure(`of what? One of ${[...matrices.keys()].join(", ")}.`);
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: "boolean" } } });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const [what = "", ...more] = positionals;
+  const matrix = matrices.get(what);
+  if (matrix === undefined || more.length > 0) throw new Failure(usage);
   const candidates = await Promise.all(
     (await environments()).map(async (name) => ({ name, settings: await readFile(await settingsFile(name), "utf8") })),
   );

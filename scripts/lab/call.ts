@@ -28,6 +28,8 @@ export const commands: Readonly<Record<string, string>> = {
   down: "end a lab with all that is in it",
 };
 
+const thereAre = `There are: ${Object.keys(commands).join(", ")}.`;
+
 /** Reads a call; undefined where it is no command's. The name of the lab is ours, the rest is passed on. */
 export function readCall(args: readonly string[]): LabCall | undefined {
   const passed: string[] = [];
@@ -48,9 +50,10 @@ export function readCall(args: readonly string[]): LabCall | undefined {
     else if (command === undefined && !arg.startsWith("-")) command = arg;
     else passed.push(arg);
   }
-  if (command === undefined) return undefined;
+  if (command === undefined && passed.length === 0) return undefined;
+  if (command === undefined) throw new Failure(`what with ${passed.join(" ")}? ${thereAre}`);
   if (!(command in commands)) {
-    throw new Failure(`the lab has no command '${command}'. There are: ${Object.keys(commands).join(", ")}.`);
+    throw new Failure(`the lab has no command '${command}'. ${thereAre}`);
   }
   if (!labName.test(name)) throw new Failure(`'${name}' is no name for a lab: it must be ${labNameForm}.`);
   return { name, command, args: passed };

@@ -1,8 +1,7 @@
 // `npm run kubeconfig|talosconfig -- <environment> [--file <file>]`: what opens a cluster, in a file for its owner alone.
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { prepareToolchain } from "../toolchain/toolchain.ts";
-import { environmentList } from "./environments.ts";
+import { readEnvironmentCall } from "./commandLine.ts";
 import { Failure, main } from "./fail.ts";
 import { writeWhole } from "./files.ts";
 import { type StackAccess, stackAccess } from "./outputs.ts";
@@ -19,23 +18,14 @@ export interface AccessFile {
 /** Runs the command. */
 export function writeAccessFile({ output, variable, adapt }: AccessFile): Promise<void> {
   return main(async () => {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { file: { type: "string" }, help: { type: "boolean" } },
-    });
-    const [environment] = positionals;
-    if (values.help || environment === undefined) {
-      const usage = `npm run ${output} -- <environment> [--file <file>]
+    const usage = `npm run ${output} -- <environment> [--file <file>]
 
 Writes the ${output} of the environment's cluster into a file that only you can read.
 
-  --file   which file; without it .work/<environment>.${output}
-
-Environments: ${await environmentList()}.`;
-      if (!values.help) throw new Failure(usage);
-      console.log(usage);
-      return 0;
-    }
+  --file   which file; without it .work/<environment>.${output}`;
+    const call = await readEnvironmentCall(usage, { file: { type: "string" } });
+    if (call === undefined) return 0;
+    const { environment, values } = call;
     const { [output]: found } = await stackAccess(await prepareToolchain(), environment);
     if (found === undefined) {
       throw new Failure(`${environment} has no ${output} yet: 'npm run up -- ${environment}' makes one.`);

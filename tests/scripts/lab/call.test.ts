@@ -38,6 +38,10 @@ describe("a call of the lab", () => {
     );
   });
 
+  test("of an option without a command asks for the command", () => {
+    expect(() => readCall(["--follow"])).toThrow("what with --follow? There are: up, ");
+  });
+
   test.each(["", "-a", "../b", "A", "a".repeat(33)])("refuses '%s' as the name of a lab", (name) => {
     expect(() => readCall(["up", `--name=${name}`])).toThrow(`'${name}' is no name for a lab`);
   });
