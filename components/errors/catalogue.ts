@@ -258,7 +258,7 @@ export const catalogue = {
   "SLU-M101": {
     title: "No snapshot matches",
     cause: "No snapshot in the project has the labels that are asked for.",
-    remedy: "Make one with the Packer template, or set the labels of the one that is there.",
+    remedy: "Make one: `npm run snapshot -- <environment>`. Or set the labels of the one that is there.",
   },
   "SLU-M102": {
     title: "The cloud's API refuses or fails",

@@ -5,18 +5,22 @@ import { constants } from "node:os";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** How long they may take to put things in order. */
-const grace = 10_000;
+/** Milliseconds that a child may take to put things in order. */
+const ordinaryGrace = 10_000;
 
-const children = new Set<ChildProcess>();
+/** Each with its grace. */
+const children = new Map<ChildProcess, number>();
 let ending: (typeof signals)[number] | undefined;
 
 /** Starts a child that a signal to this process ends as well; call `release` once it has ended. */
-export function startBound<Child extends ChildProcess>(start: () => Child): { child: Child; release: () => void } {
+export function startBound<Child extends ChildProcess>(
+  start: () => Child,
+  grace = ordinaryGrace,
+): { child: Child; release: () => void } {
   // Before the child is there: a signal in between would end this process and leave it at work.
   if (children.size === 0) for (const signal of signals) process.on(signal, end);
   const child = start();
-  children.add(child);
+  children.set(child, grace);
   const release = () => {
     children.delete(child);
     if (children.size > 0) return;
@@ -29,15 +33,19 @@ export function startBound<Child extends ChildProcess>(start: () => Child): { ch
 function end(signal: (typeof signals)[number]): void {
   if (ending !== undefined) {
     // Asked a second time: at once.
-    for (const child of children) child.kill("SIGKILL");
+    for (const child of children.keys()) child.kill("SIGKILL");
     leave(signal);
   }
   ending = signal;
-  // Whatever the signal was: the go command leaves nothing behind on this one only.
-  for (const child of children) child.kill("SIGINT");
-  setTimeout(() => {
-    for (const child of children) child.kill("SIGKILL");
-  }, grace).unref();
+  for (const [child, grace] of children) askToEnd(child, grace);
+}
+
+/** Asks a child to end, and makes it once its grace is over. */
+export function askToEnd(child: ChildProcess, grace = ordinaryGrace): void {
+  // Whatever the reason: the go command and Packer leave nothing behind on this signal only.
+  child.kill("SIGINT");
+  const timer = setTimeout(() => child.kill("SIGKILL"), grace).unref();
+  child.once("exit", () => clearTimeout(timer));
 }
 
 function leave(signal: (typeof signals)[number]): never {

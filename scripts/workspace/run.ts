@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { startBound } from "./children.ts";
+import { askToEnd, startBound } from "./children.ts";
 import { watchForStall } from "./stall.ts";
 
 /** How a child process ended. */
@@ -20,6 +20,11 @@ export interface RunOptions {
   readonly input?: string;
   /** Ends the child after this many milliseconds. */
   readonly timeout?: number;
+  /**
+   * Milliseconds that the child has to put things in order when it is to end early; ten seconds without it. One with a grace of its own is asked
+   * by this process alone: Ctrl-C in the terminal would ask it a second time, and what that means it decides itself.
+   */
+  readonly grace?: number;
   /** Ends the child when it neither says nor reads anything for this many milliseconds. */
   readonly stall?: number;
   /** Sees what the child says as it comes. */
@@ -29,14 +34,15 @@ export interface RunOptions {
 /** Runs a program to its end and keeps what it said. Rejects only when the program cannot be started. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return new Promise((done, fail) => {
-    const { cwd, env = process.env, input = "" } = options;
-    const { child, release } = startBound(() => spawn(program, args, { cwd, env, stdio: "pipe" }));
+    const { cwd, env = process.env, input = "", grace } = options;
+    const detached = grace !== undefined;
+    const { child, release } = startBound(() => spawn(program, args, { cwd, env, stdio: "pipe", detached }), grace);
     child.stdin.on("error", () => undefined); // it may end without reading
     child.stdin.end(input);
     let cut: Ended["cut"];
     const end = (why: Ended["cut"]) => {
       cut = why;
-      child.kill("SIGKILL");
+      askToEnd(child, grace);
     };
     // Not spawn's own timeout: its timer keeps this process alive when the program does not exist.
     const timer = options.timeout === undefined ? undefined : setTimeout(() => end("timeout"), options.timeout);

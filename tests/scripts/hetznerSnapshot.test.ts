@@ -5,8 +5,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { schematicId } from "../../components/images/schematic.ts";
+import { snapshotLabels } from "../../components/images/snapshotLabels.ts";
 import { root } from "../../scripts/workspace/paths.ts";
 import { run } from "../../scripts/workspace/run.ts";
+import { readClusterConfigFile } from "../../stacks/configFile.ts";
 
 let folder: string;
 let api: Server;
@@ -24,15 +27,18 @@ afterEach(async () => {
 
 const asked = () => (existsSync(join(folder, "asked")) ? readFileSync(join(folder, "asked"), "utf8") : "");
 
-function runScript() {
+/** What the engine sets for the command. */
+const variables = { PKR_VAR_labels: '{"os":"talos"}', PKR_VAR_architecture: "amd64" };
+
+function runScript(more: NodeJS.ProcessEnv = variables, ...args: readonly string[]) {
   const env = {
     PATH: `${folder}:/usr/bin:/bin`,
     HCLOUD_TOKEN: "the-token",
     HCLOUD_ENDPOINT: `http://127.0.0.1:${(api.address() as AddressInfo).port}/v1`,
-    PKR_VAR_labels: '{"os":"talos"}',
-    PKR_VAR_architecture: "amd64",
+    SLUICE_WORK: folder,
+    ...more,
   };
-  return run(process.execPath, ["scripts/hetznerSnapshot.ts"], { cwd: root, env });
+  return run(process.execPath, ["scripts/hetznerSnapshot.ts", ...args], { cwd: root, env });
 }
 
 function fakePacker(script: string): void {
@@ -66,10 +72,72 @@ describe("making a snapshot", () => {
     expect(stderr).toMatch(/seen: {3}packer build ended with 3:\n +no such server type\n/);
   });
 
+  test("S1.7 that takes too long is told to end once, and removes what it made before it does", async () => {
+    const tidy = `trap 'echo tidied >> ${folder}/asked; exit 1' INT`;
+    fakePacker(`test "$1" = init || { ${tidy}; while :; do sleep 0.02; done; }`);
+    const { code, stderr } = await runScript({ ...variables, SLUICE_SNAPSHOT_MINUTES: "0.02" });
+    expect(code).toBe(1);
+    expect(stderr).toContain("packer build took longer than 0.02 minutes; SLUICE_SNAPSHOT_MINUTES gives it more");
+    expect(asked()).toMatch(/^build .*\ntidied\n$/m);
+  });
+
+  test.each(["0", "-1", "soon"])("S1.7 is given no %s minutes", async (minutes) => {
+    expect(await runScript({ ...variables, SLUICE_SNAPSHOT_MINUTES: minutes })).toMatchObject({
+      code: 1,
+      stderr: `sluice: SLUICE_SNAPSHOT_MINUTES is '${minutes}': it must be a number above 0\n`,
+    });
+  });
+
   test("S1.7 without Packer says so", async () => {
     expect(await runScript()).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("there is no packer on PATH: install it"),
     });
+  });
+});
+
+describe("npm run snapshot -- <environment>", () => {
+  test("S0.1 makes what the environment's servers start from", async () => {
+    fakePacker(`env | grep ^PKR_VAR_ | sort > ${folder}/variables`);
+    expect(await runScript({ PKR_VAR_server_type: "cx23" }, "cloud")).toMatchObject({ code: 0 });
+    const { config } = readClusterConfigFile(join(root, "Pulumi.cloud.yaml"));
+    const schematic = schematicId(config.image);
+    const told = Object.fromEntries(
+      readFileSync(join(folder, "variables"), "utf8")
+        .split("\n")
+        .map((line) => /^PKR_VAR_(\w+)=(.*)$/.exec(line)?.slice(1) ?? []),
+    );
+    expect(told).toMatchObject({
+      talos_version: config.talosVersion,
+      schematic_id: schematic,
+      architecture: "amd64",
+      location: "fsn1",
+      factory: config.image.factory,
+      server_type: "cx23",
+    });
+    expect(JSON.parse(told.labels)).toEqual(
+      snapshotLabels({ talosVersion: config.talosVersion, schematicId: schematic, architecture: "amd64" }),
+    );
+  });
+
+  test("S0.1 makes none where there is one", async () => {
+    images = [{ id: 42, description: "Talos", labels: {} }];
+    fakePacker("");
+    expect(await runScript({}, "cloud")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("is there already"),
+    });
+    expect(asked()).toBe("");
+  });
+
+  test.each([
+    ["home", {}, "sluice: home is on platform 'proxmox': only servers of Hetzner start from a snapshot\n"],
+    ["dev", {}, "sluice: dev runs on the lab 'default', which has its snapshot from the beginning\n"],
+    ["cloud", { HCLOUD_TOKEN: "" }, /^sluice: no token for Hetzner: set HCLOUD_TOKEN to .*--stack cloud'\n$/],
+  ])("S0.1 has nothing to make for %s with %j", async (environment, env, message) => {
+    fakePacker("");
+    const { code, stderr } = await runScript(env, environment);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
+    expect(asked()).toBe("");
   });
 });

@@ -38,7 +38,7 @@ describe("a fetch", () => {
   test("that stalls again and again is given up, with the reason", async () => {
     checkout.on("go list", "exec sleep 600");
     const { ended, calls } = await fetch({ stallAfter: 100, attempts: 2 });
-    expect(ended).toMatchObject({ cut: "stall", code: 137 });
+    expect(ended).toMatchObject({ cut: "stall", code: 130 });
     expect(ended.stderr).toBe("nothing came from the module proxy for 0.1 s, 2 times in a row\n");
     expect(calls).toBe(2);
   });

@@ -57,8 +57,35 @@ describe("a program that is run", () => {
     const ended = await run("sh", ["-c", `sleep 600 & echo $! >"${note}.new"; mv "${note}.new" "${note}"; wait`], {
       timeout: 300,
     });
-    expect(ended).toMatchObject({ code: 137, cut: "timeout" });
+    expect(ended).toMatchObject({ code: 130, cut: "timeout" });
     await run("sh", ["-c", `[ ! -e "${note}" ] || kill -9 $(cat "${note}")`]);
+  });
+});
+
+describe("a program whose time is over", () => {
+  test("is asked to end, and puts things in order", async () => {
+    const shell = "trap 'echo in order; exit 4' INT; while :; do sleep 0.02; done";
+    const ended = await run("sh", ["-c", shell], { timeout: 300 });
+    expect(ended).toEqual({ code: 4, stdout: "in order\n", stderr: "", cut: "timeout" });
+  });
+
+  test("is made to after its grace", async () => {
+    const ended = await run("sh", ["-c", "trap '' INT; while :; do sleep 0.02; done"], { timeout: 300, grace: 100 });
+    expect(ended).toMatchObject({ code: 137, cut: "timeout" });
+  });
+
+  // Packer drops all it has made when it is asked a second time.
+  test("that has a grace of its own is asked once, also by a terminal that asks all at once", async () => {
+    const note = join(folder, "once");
+    const shell = `trap 'echo asked' INT; echo >"${note}"; for i in $(seq 30); do sleep 0.02; done; exit 0`;
+    const child = script(
+      `await run("sh", ["-c", ${JSON.stringify(shell)}], { grace: 60_000, onOutput: console.log });`,
+    );
+    await child.reaches(() => existsSync(note), "the program");
+    child.killGroup("SIGINT");
+    const ended = await child.ended;
+    expect(ended).toMatchObject({ code: 130, stderr: "\nsluice: ended by SIGINT\n" });
+    expect(ended.stdout.match(/asked/g)).toHaveLength(1);
   });
 });
 
