@@ -2,11 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { credentials, type ServiceError } from "@grpc/grpc-js";
+import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import provider from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import messages from "@pulumi/pulumi/proto/provider_pb.js";
 import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import type { MachineConfigurationArgs } from "../../components/talos/machineConfig.ts";
+import { startBound } from "../workspace/children.ts";
 import { Failure } from "../workspace/fail.ts";
 import { type Authority, placeholderSecrets, talosCertificate } from "./placeholderSecrets.ts";
 
@@ -22,22 +23,31 @@ export interface Generator {
   stop(): void;
 }
 
-/** Starts the plugin. */
-export async function startGenerator(program: string): Promise<Generator> {
-  const plugin = spawn(program, ["127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
-  const port = await listeningPort(plugin, program);
-  const client = new provider.ResourceProviderClient(`127.0.0.1:${port}`, credentials.createInsecure());
+/** Milliseconds that the plugin may take to say where it listens, and for each answer: it takes less than one hundredth of that. */
+const ordinaryPatience = 30_000;
+
+/** Starts the plugin, which ends with this process at the latest. */
+export async function startGenerator(program: string, patience = ordinaryPatience): Promise<Generator> {
+  const { child: plugin, release } = startBound(() =>
+    spawn(program, ["127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] }),
+  );
+  plugin.once("close", release);
+  let client: Client | undefined;
   const stop = () => {
-    client.close();
+    client?.close();
     plugin.kill();
   };
   try {
-    const authority = await makeAuthority(client);
+    const port = await listeningPort(plugin, program, patience);
+    const opened = new provider.ResourceProviderClient(`127.0.0.1:${port}`, credentials.createInsecure());
+    client = opened;
+    const ask: Ask = (call) => answer(program, patience, call);
+    const authority = await makeAuthority(opened, ask);
     const secrets = placeholderSecrets(authority);
     return {
       stop,
       async generate(args) {
-        const text = await invokeGenerator(client, { ...args, machineSecrets: secrets });
+        const text = await invokeGenerator(opened, ask, { ...args, machineSecrets: secrets });
         return text.replaceAll(authority.cert, talosCertificate);
       },
     };
@@ -48,16 +58,16 @@ export async function startGenerator(program: string): Promise<Generator> {
 }
 
 /** Has the plugin make secrets that belong to no cluster, and takes Talos' authority out of them. */
-async function makeAuthority(client: provider.ResourceProviderClient): Promise<Authority> {
+async function makeAuthority(client: Client, ask: Ask): Promise<Authority> {
   const configure = new messages.ConfigureRequest();
   configure.setArgs(struct.Struct.fromJavaScript({}));
   configure.setAcceptsecrets(true);
-  await answer((done) => client.configure(configure, done));
+  await ask((...how) => client.configure(configure, ...how));
 
   const create = new messages.CreateRequest();
   create.setUrn(secretsUrn);
   create.setProperties(struct.Struct.fromJavaScript({}));
-  const created = await answer<messages.CreateResponse>((done) => client.create(create, done));
+  const created = await ask<messages.CreateResponse>((...how) => client.create(create, ...how));
   const made = withoutSecretMarks(created.getProperties()?.toJavaScript()) as {
     machineSecrets?: { certs?: { os?: Authority } };
   };
@@ -66,11 +76,11 @@ async function makeAuthority(client: provider.ResourceProviderClient): Promise<A
   return authority;
 }
 
-async function invokeGenerator(client: provider.ResourceProviderClient, args: object): Promise<string> {
+async function invokeGenerator(client: Client, ask: Ask, args: object): Promise<string> {
   const request = new messages.InvokeRequest();
   request.setTok(generatorFunction);
   request.setArgs(struct.Struct.fromJavaScript(args as Record<string, struct.JavaScriptValue>));
-  const response = await answer<messages.InvokeResponse>((done) => client.invoke(request, done));
+  const response = await ask<messages.InvokeResponse>((...how) => client.invoke(request, ...how));
   const failures = response.getFailuresList().map((failure) => failure.getReason());
   if (failures.length > 0) throw new Failure(`the generator refuses the config: ${failures.join("; ")}`);
   const result = withoutSecretMarks(response.getReturn()?.toJavaScript()) as { machineConfiguration?: string };
@@ -78,9 +88,26 @@ async function invokeGenerator(client: provider.ResourceProviderClient, args: ob
   return result.machineConfiguration;
 }
 
-function answer<Response>(call: (done: (error: ServiceError | null, response: Response) => void) => unknown) {
-  return new Promise<Response>((resolve, reject) => {
-    call((error, response) => (error === null ? resolve(response) : reject(error)));
+type Client = provider.ResourceProviderClient;
+type Done<Response> = (error: ServiceError | null, response: Response) => void;
+type Call<Response> = (metadata: Metadata, options: { deadline: number }, done: Done<Response>) => unknown;
+type Ask = <Response>(call: Call<Response>) => Promise<Response>;
+
+function answer<Response>(program: string, patience: number, call: Call<Response>): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    call(new Metadata(), { deadline: Date.now() + patience }, (error, response) => {
+      if (error === null) resolve(response);
+      else if (error.code === status.DEADLINE_EXCEEDED) reject(silent(program, patience));
+      // Ctrl-C reaches the plugin and this process together. Where the plugin ends first, its failure is not told.
+      else setTimeout(() => reject(error), 20);
+    });
+  });
+}
+
+/** With the code that the caller tells it by from what the generator says of a config. */
+function silent(program: string, patience: number): Failure {
+  return Object.assign(new Failure(`${program} did not answer within ${patience / 1000} s`), {
+    code: status.DEADLINE_EXCEEDED,
   });
 }
 
@@ -92,13 +119,21 @@ function withoutSecretMarks(value: unknown): unknown {
 }
 
 /** A plugin says on its first line which port it listens on. */
-async function listeningPort(plugin: ChildProcess, program: string): Promise<string> {
+async function listeningPort(plugin: ChildProcess, program: string, patience: number): Promise<string> {
   if (plugin.stdout === null) throw new Error("the plugin has no standard output");
   const lines = createInterface(plugin.stdout);
-  const ended = once(plugin, "exit").then(([code]) => {
+  const ended = once(plugin, "close").then(([code]) => {
     throw new Failure(`${program} ended with ${code} before it listened`);
   });
-  const [port] = await Promise.race([once(lines, "line"), ended]);
   ended.catch(() => undefined); // ends later, when it is stopped
-  return String(port);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(silent(program, patience)), patience);
+  });
+  try {
+    const [port] = await Promise.race([once(lines, "line"), ended, late]);
+    return String(port);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -29,7 +29,9 @@ export async function checkPatches(config: ClusterConfig, generator: Generator):
       try {
         await generator.generate(machineConfigurationArgs(alone, node));
       } catch (error) {
-        if ((error as Partial<ServiceError>).code === status.UNAVAILABLE) throw error; // the plugin has ended
+        // The plugin has ended, or hangs.
+        const { code } = error as Partial<ServiceError>;
+        if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) throw error;
         const words = generatorWords(error);
         const reason = key === "secretPatches" ? withoutValues(words) : words;
         faults.push({ path: `${key}[${index}].patch`, message: `Talos does not take '${patch.name}': ${reason}` });
