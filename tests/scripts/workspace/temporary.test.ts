@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import { start } from "../support/child.ts";
+import { runs, start, until } from "../support/child.ts";
 
 const scripts = join(import.meta.dirname, "..", "..", "..", "scripts", "workspace");
-const work = mkdtempSync(join(tmpdir(), "sluice-temporary-"));
-afterAll(() => rmSync(work, { recursive: true, force: true }));
+const root = mkdtempSync(join(tmpdir(), "sluice-temporary-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** A process that runs a child with the folder for its temporary files, as an engine is run. */
 const running = (script: string) =>
@@ -22,13 +22,13 @@ const running = (script: string) =>
        console.log("folder " + (TMPDIR === temporaryFolder() ? TMPDIR : "is another"));
        process.exitCode = await runAttached("sh", ["-c", ${JSON.stringify(script)}], { env: { ...process.env, TMPDIR } });`,
     ],
-    { PATH: process.env.PATH, SLUICE_WORK: join(work, "work") },
+    { PATH: process.env.PATH, SLUICE_WORK: join(root, "work") },
   );
 
 test("what a program leaves in its folder for temporary files goes with us, however it ends", async () => {
   const ended = await running('stat -c %a "$TMPDIR"; mktemp; exit 3').ended;
   expect(ended).toMatchObject({ code: 3, stdout: expect.stringMatching(/^folder (.+)\n700\n\1\/tmp\..+\n$/) });
-  expect(readdirSync(join(work, "work"))).toEqual([]);
+  expect(readdirSync(join(root, "work"))).toEqual([]);
 });
 
 test("also on Ctrl-C", async () => {
@@ -39,4 +39,31 @@ test("also on Ctrl-C", async () => {
   child.killGroup("SIGINT");
   await child.ended;
   expect(existsSync(folder)).toBe(false);
+});
+
+test("what one leaves that is killed goes when the next one begins, once nothing uses it any more", async () => {
+  const work = join(root, "work");
+  mkdirSync(join(work, "tmp-of-another-kind"), { recursive: true });
+  const other = running("echo begun; sleep 60");
+  const kept = await other.says(/^folder (.+)$/m);
+  await other.said("begun");
+  const next = async () => {
+    expect(await running("true").ended).toMatchObject({ code: 0, stderr: "" });
+    return readdirSync(work).sort();
+  };
+
+  const killed = running("mktemp; echo begun; sleep 60");
+  const left = await killed.says(/^folder (.+)$/m);
+  await killed.said("begun");
+  killed.kill("SIGKILL");
+  await until(() => !runs(killed.pid), "the end");
+  // As an engine, which goes on.
+  expect(await next()).toEqual([basename(kept), basename(left), "tmp-of-another-kind"].sort());
+  expect(readdirSync(left)).toHaveLength(1);
+
+  killed.killGroup("SIGKILL");
+  await killed.ended;
+  expect(await next()).toEqual([basename(kept), "tmp-of-another-kind"].sort());
+  other.killGroup("SIGINT");
+  await other.ended;
 });
