@@ -9,11 +9,19 @@ import { labsFolder } from "./folder.ts";
 const variables = { kubeconfig: "KUBECONFIG", talosconfig: "TALOSCONFIG" } as const;
 const kinds = Object.keys(variables) as (keyof typeof variables)[];
 
-/** Keeps what opens a cluster for programs inside; the environment that went up last is the one that they see. */
-export async function keepAccess(lab: string, access: StackAccess): Promise<void> {
-  for (const kind of kinds) {
-    const text = access[kind];
-    if (text !== undefined) await writeWhole(fileOf(lab, kind), text, 0o600);
+/**
+ * Keeps what opens a cluster for programs inside; the environment that went up last is the one that they see. Never throws: the run before it has
+ * ended as it has, and is still to be told of.
+ */
+export async function keepAccess(lab: string, read: () => Promise<StackAccess>): Promise<void> {
+  try {
+    const access = await read();
+    for (const kind of kinds) {
+      const text = access[kind];
+      if (text !== undefined) await writeWhole(fileOf(lab, kind), text, 0o600);
+    }
+  } catch (error) {
+    console.error(`sluice: programs in the lab '${lab}' do not find the cluster: ${(error as Error).message}`);
   }
 }
 

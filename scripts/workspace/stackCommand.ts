@@ -48,7 +48,7 @@ async function update(toolchain: Toolchain, stack: Stack, options: readonly stri
   await startTrace(trace);
   const code = await engine(toolchain, stack, ["up", ...options], { SLUICE_TRACE: trace });
   const lab = stack.lab?.lab;
-  if (lab !== undefined) await keepAccess(lab, await stackAccess(toolchain, stack.name));
+  if (lab !== undefined) await keepAccess(lab, () => stackAccess(toolchain, stack.name));
   await printSummary({ toolchain, stack, lab, trace });
   return code;
 }
