@@ -43,7 +43,7 @@ export class Cluster {
 
 export async function ask(path: string, options: RequestInit = {}) {
   const headers = { "content-type": "application/json" };
-  const response = await fetch(`${lab}${path}`, { ...options, headers });
+  const response = await fetch(`${lab}${path}`, { ...options, headers, signal: AbortSignal.timeout(patience) });
   const text = await response.text();
   if (!response.ok) throw new Failure(`the lab answers ${path} with ${response.status}: ${text}`);
   return text === "" ? undefined : JSON.parse(text);
@@ -51,7 +51,8 @@ export async function ask(path: string, options: RequestInit = {}) {
 
 /** All facts after that many. */
 export async function timeline(after: number): Promise<Fact[]> {
-  return factsIn(await (await fetch(`${lab}/timeline?after=${after}`)).text());
+  const response = await fetch(`${lab}/timeline?after=${after}`, { signal: AbortSignal.timeout(patience) });
+  return factsIn(await response.text());
 }
 
 /** Waits for a fact after that many. */
