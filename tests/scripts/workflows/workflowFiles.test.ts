@@ -4,8 +4,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import semver from "semver";
 import { parse } from "yaml";
+import { maskSecrets } from "../../../scripts/workflows/maskSecrets.ts";
 
 interface Step {
+  readonly name?: string;
+  readonly if?: string;
+  readonly env?: Readonly<Record<string, string>>;
   readonly uses?: string;
   readonly run?: string;
   readonly with?: Readonly<Record<string, unknown>>;
@@ -113,6 +117,28 @@ describe("a workflow", () => {
     for (const [, name = ""] of text.matchAll(/npm run (?:--silent )?([\w-]+)/g))
       expect(scripts).toHaveProperty([name]);
   });
+});
+
+test("the report of a preview knows the value of every secret that the preview had, to mask it", () => {
+  const steps = workflows.find(({ file }) => file.endsWith("preview.yaml"))?.workflow.jobs.preview?.steps ?? [];
+  const secrets = (name: string) => {
+    const env = Object.entries(steps.find((step) => step.name === name)?.env ?? {});
+    return env.filter(([, value]) => value.includes("secrets.")).map(([variable]) => variable);
+  };
+  expect(secrets("Preview").length).toBeGreaterThan(3);
+  expect(secrets("Report").sort()).toEqual(secrets("Preview").sort());
+  for (const variable of secrets("Report")) {
+    expect(maskSecrets("it says a-secret-value", { [variable]: "a-secret-value" })).toBe("it says [masked]");
+  }
+});
+
+test("the check allows its labs, before it begins, what a runner of GitHub's forbids and the lab then asks for", () => {
+  const steps = workflows.find(({ file }) => file.endsWith("check.yaml"))?.workflow.jobs.check?.steps ?? [];
+  const asked = /AppArmor .*: (sudo sysctl -w \S+)"/.exec(readFileSync(join(root, "lab/daemon/namespaces.go"), "utf8"));
+  const allows = steps.findIndex(({ run = "" }) => run.includes(asked?.[1] ?? "nothing"));
+  expect(allows).toBeGreaterThan(-1);
+  expect(steps[allows]?.if).toBe("runner.environment == 'github-hosted'");
+  expect(steps.findIndex(({ run }) => run === ".ci/run")).toBeGreaterThan(allows);
 });
 
 test("the Go that workflows take builds every module of the toolchain and the lab", () => {
