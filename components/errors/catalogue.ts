@@ -104,11 +104,6 @@ export const catalogue = {
     cause: "Someone changed it by hand, or it was rolled back after a boot that failed.",
     remedy: "Run `npm run up`: it applies the config of the environment again.",
   },
-  "SLU-T209": {
-    title: "A change needs a reboot",
-    cause: "The change cannot be taken over while the node runs.",
-    remedy: "Run `npm run up`: nodes are rebooted one after the other.",
-  },
   "SLU-T212": {
     title: "The node runs another Talos than the environment asks for",
     cause: "Somebody upgraded it by hand, its image is another one, or talosVersion or image were changed.",
@@ -238,11 +233,6 @@ export const catalogue = {
     title: "The cloud controller has not initialised a node",
     cause: "The node has no provider id or labels yet, or keeps the taint `uninitialized`.",
     remedy: "Look at the log of the cloud controller, its token and its network setting.",
-  },
-  "SLU-K117": {
-    title: "A pod cannot become ready",
-    cause: "Its image cannot be had, it crashes, or no node takes it; the reason is in the message.",
-    remedy: "Mend what the reason names.",
   },
   "SLU-K118": {
     title: "A sealed secret cannot be opened",
