@@ -9,8 +9,8 @@ import { cacheFolder } from "./workspace/paths.ts";
 
 const help = `npm run toolchain -- [options] [tool ...]
 
-Builds tools from their Go modules into ${cacheFolder}: the named ones, or all that 'npm start' needs
-where the Pulumi CLI and its plugins cannot be had the ordinary way.
+Builds tools from their Go modules into ${cacheFolder}: the named ones, or all that 'npm start' needs,
+which are the Pulumi CLI, its plugins and what the lab runs.
 
   --list    show each tool: its version, where it came from, its size
   --prune   remove what no checkout uses, and the caches that only building needs

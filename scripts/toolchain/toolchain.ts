@@ -1,9 +1,11 @@
 // Decides where the CLI and the plugins come from, and makes them ready for a run.
 import { link, mkdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
+import { labPrograms } from "../lab/programs.ts";
 import { workFolder } from "../workspace/paths.ts";
 import { areBuilt, ensureTools } from "./ensure.ts";
 import { cliFolder, entryFolder, programPath } from "./entry.ts";
+import { charts } from "./labTools.ts";
 import { downloadPlugins, hasPlugin, ordinaryHome, pluginFolder, pulumiOnPath } from "./official.ts";
 import type { Tool } from "./tool.ts";
 import { cliTools, pluginNamed, plugins, toolNamed } from "./tools.ts";
@@ -67,9 +69,9 @@ export function pluginTools(): Tool[] {
   return [...new Set(plugins.map((plugin) => plugin.tool))].map(toolNamed);
 }
 
-/** All that `npm start` needs where nothing can be had the ordinary way. */
+/** All that `npm start` needs where nothing can be had the ordinary way: what the engine is, and what its lab runs. */
 export function startTools(): Tool[] {
-  return [...cliTools, ...pluginTools()];
+  return [...cliTools, ...pluginTools(), ...labPrograms, charts];
 }
 
 /**

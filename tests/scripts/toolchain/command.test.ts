@@ -51,7 +51,19 @@ describe("npm run toolchain", () => {
       "pulumi-resource-kubernetes",
       "pulumi-language-nodejs",
       "pulumi-resource-command",
+      "configcheck-1.12",
+      "controlplane",
+      "source-controller",
+      "kustomize-controller",
+      "helm-controller",
+      "helm",
+      "sealed-secrets-controller",
+      "kubeseal",
+      "talosctl",
+      "csi-provisioner",
+      "sluice-lab",
     ]);
+    expect(checkout.entries("charts")).toHaveLength(1);
   });
 });
 
