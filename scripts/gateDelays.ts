@@ -9,8 +9,8 @@ import { findGate, type GateName } from "../components/gates/registry.ts";
 import { ask, Cluster, patience, timeline, until } from "./gateDelays/insideLab.ts";
 import { gateDelay } from "./summary/delays.ts";
 import type { Fact } from "./summary/facts.ts";
-import { table } from "./summary/table.ts";
 import { Failure, main } from "./workspace/fail.ts";
+import { table } from "./workspace/table.ts";
 
 const usage = `npm run lab -- exec node scripts/gateDelays.ts [rounds]
 

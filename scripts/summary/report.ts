@@ -2,12 +2,12 @@
 import { askEvery } from "../../components/gates/kubernetesApi.ts";
 import { gateNames } from "../../components/gates/registry.ts";
 import type { TraceLine } from "../../components/trace/trace.ts";
+import { type Column, cut, table, width } from "../workspace/table.ts";
 import { criticalPath } from "./criticalPath.ts";
 import { type About, gateDelay, sum, windowsOf } from "./delays.ts";
 import { phraseOf, short } from "./evidence.ts";
 import type { Timeline } from "./facts.ts";
 import { type OpenGate, record, type StackState, text } from "./stackState.ts";
-import { type Column, cut, table, width } from "./table.ts";
 import type { RunTrace } from "./trace.ts";
 
 /** What the environment asks for. */

@@ -1,50 +1,45 @@
 // What `npm run toolchain -- --list` shows.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Column, table } from "../workspace/table.ts";
 import { type Entry, entryFolder, inspectEntry } from "./entry.ts";
 import { moduleFolder, requiredVersion, toolVersion } from "./goModule.ts";
 import { fittingCli, hasPlugin, ordinaryHome, pluginVersion, pulumiOnPath } from "./official.ts";
 import { usesBuiltPlugins } from "./toolchain.ts";
 import { plugins, tools } from "./tools.ts";
 
-interface Row {
-  readonly tool: string;
-  readonly version: string;
-  readonly from: string;
-  readonly size: string;
-}
+const columns: readonly Column[] = [
+  { title: "TOOL" },
+  { title: "VERSION" },
+  { title: "SIZE", align: "right" },
+  { title: "WHERE FROM" },
+];
 
 /** Every tool and every plugin, a line each. */
 export async function listTools(): Promise<string> {
-  const rows: Row[] = [];
+  const rows: string[][] = [];
   const onPath = await pulumiOnPath();
   if (onPath !== undefined) {
     const from = onPath.fits ? "PATH" : `PATH, but it is not used: it must be ${fittingCli}`;
-    rows.push({ tool: "pulumi", version: onPath.version, from, size: "" });
+    rows.push(["pulumi", onPath.version, "", from]);
   }
   for (const tool of tools) {
     const found = await inspectEntry(entryFolder(tool));
     const good = found.state === "good" ? found.entry : undefined;
     const absent = found.state === "damaged" ? `damaged: ${found.what}` : "not built yet";
-    rows.push({
-      tool: tool.name,
-      version: good?.version ?? toolVersion(tool),
-      from: good === undefined ? absent : origin(good),
-      size: good === undefined ? "" : megabytes(good.bytes),
-    });
+    const [size, from] = good === undefined ? ["", absent] : [megabytes(good.bytes), origin(good)];
+    rows.push([tool.name, good?.version ?? toolVersion(tool), size, from]);
   }
-  rows.push({ tool: "", version: "", from: "", size: "" });
+  rows.push([]);
   const built = await usesBuiltPlugins();
   for (const plugin of plugins) {
     const downloaded = !built && (await hasPlugin(ordinaryHome(), plugin));
-    rows.push({
-      tool: `plugin ${plugin.name}`,
-      version: await pluginVersion(plugin),
-      from: downloaded ? "downloaded by the engine" : `stood in for by ${plugin.tool}: ${await standIn(plugin.name)}`,
-      size: "",
-    });
+    const from = downloaded
+      ? "downloaded by the engine"
+      : `stood in for by ${plugin.tool}: ${await standIn(plugin.name)}`;
+    rows.push([`plugin ${plugin.name}`, await pluginVersion(plugin), "", from]);
   }
-  return table(rows);
+  return table(columns, rows, "").join("\n");
 }
 
 function origin({ isFileSet = false, go, seconds }: Entry): string {
@@ -67,17 +62,6 @@ async function standIn(plugin: string): Promise<string> {
     default:
       return "the official plugin's own source";
   }
-}
-
-function table(rows: readonly Row[]): string {
-  const head: Row = { tool: "TOOL", version: "VERSION", from: "WHERE FROM", size: "SIZE" };
-  const width = (key: keyof Row) => Math.max(...[head, ...rows].map((row) => row[key].length));
-  const [tool, version, size] = [width("tool"), width("version"), width("size")];
-  return [head, ...rows]
-    .map((row) =>
-      `${row.tool.padEnd(tool)}  ${row.version.padEnd(version)}  ${row.size.padStart(size)}  ${row.from}`.trimEnd(),
-    )
-    .join("\n");
 }
 
 function megabytes(bytes: number): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { overheadOf, report } from "../../../scripts/summary/report.ts";
-import { width } from "../../../scripts/summary/table.ts";
+import { width } from "../../../scripts/workspace/table.ts";
 import { at, opened, runOf, stateWith, timeline } from "./runs.ts";
 
 const told = (parts: Parameters<typeof runOf>[0]) =>

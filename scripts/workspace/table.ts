@@ -10,26 +10,26 @@ export interface Column {
   readonly gives?: true;
 }
 
-/** The lines of a table, indented, without trailing blanks. A text that does not fit ends in an ellipsis. */
-export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
+/** The lines of a table, without trailing blanks. A text that does not fit ends in an ellipsis. */
+export function table(columns: readonly Column[], rows: readonly (readonly string[])[], indent = gap): string[] {
   const widest = columns.map(({ title }, place) =>
     Math.max(...[title, ...rows.map((row) => cell(row, place))].map(length)),
   );
-  const taken = widest.reduce((sum, own, place) => sum + indent.length + (columns[place]?.gives ? 0 : own), 0);
+  const blank = indent.length + gap.length * (columns.length - 1);
+  const taken = widest.reduce((sum, own, place) => sum + (columns[place]?.gives ? 0 : own), blank);
   const widths = widest.map((own, place) => (columns[place]?.gives ? Math.min(own, width - taken) : own));
-  const line = (row: readonly string[]) =>
-    columns
-      .map(({ align }, place) => {
-        const own = widths[place] ?? 0;
-        const text = cut(cell(row, place), own);
-        return indent + (align === "right" ? text.padStart(own) : text.padEnd(own));
-      })
-      .join("")
-      .trimEnd();
+  const line = (row: readonly string[]) => {
+    const cells = columns.map(({ align }, place) => {
+      const own = widths[place] ?? 0;
+      const text = cut(cell(row, place), own);
+      return align === "right" ? text.padStart(own) : text.padEnd(own);
+    });
+    return (indent + cells.join(gap)).trimEnd();
+  };
   return [columns.map(({ title }) => title), ...rows].map(line);
 }
 
-const indent = "  ";
+const gap = "  ";
 
 function cell(row: readonly string[], place: number): string {
   return row[place] ?? "";

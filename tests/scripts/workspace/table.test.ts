@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { table, width } from "../../../scripts/summary/table.ts";
+import { table, width } from "../../../scripts/workspace/table.ts";
 
 describe("a table", () => {
   test("has columns as wide as they need, and numbers to the right", () => {
