@@ -121,7 +121,7 @@ export function parseClusterConfig(
 // The SDK keeps it out of its types, but nothing else tells whether a value was encrypted.
 const { allConfig, isConfigSecret } = pulumiConfig as typeof pulumiConfig & { isConfigSecret(key: string): boolean };
 
-/** The configuration of the stack that is running. The only place that reads Pulumi's config. */
+/** The configuration of the stack that is running. Nobody else reads the project's keys; accountToken.ts reads those of the providers. */
 export function loadClusterConfig(): ClusterConfig {
   const prefix = `${projectName}:`;
   const own = Object.entries(allConfig()).filter(([key]) => key.startsWith(prefix));
