@@ -12,15 +12,15 @@ subscribe("http2.server.stream.start", (message) => {
 export const interruption: AbortSignal = interrupted.signal;
 
 /**
- * Ends the wait for a piece of work with what it was doing. The work itself cannot be called back: it goes on until the process ends, and the next
+ * Ends the wait for a piece of work with what it was doing; where that is asked for already, the work is not begun. What is begun cannot be called back: it goes on until the process ends, and the next
  * run finds out how far it came.
  */
-export function unlessInterrupted<T>(work: Promise<T>, doing: () => string, signal = interruption): Promise<T> {
+export function unlessInterrupted<T>(work: () => Promise<T>, doing: () => string, signal = interruption): Promise<T> {
   return new Promise((done, fail) => {
     const stop = () => fail(new Error(`interrupted: ${doing()}. What is done is kept, and the next \`up\` goes on.`));
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop);
     const finish = () => signal.removeEventListener("abort", stop);
-    work.then(done, fail).finally(finish);
+    work().then(done, fail).finally(finish);
   });
 }

@@ -29,7 +29,11 @@ export async function inEngine<T>(
       },
       note: engine.note,
     };
-    const inThisWorld = () => unlessInterrupted(work(world), () => doing);
+    const inThisWorld = () =>
+      unlessInterrupted(
+        () => work(world),
+        () => doing,
+      );
     if (outcome === undefined) return await inThisWorld();
     const result = await traced(row, systemClock, inThisWorld);
     progress.end();
