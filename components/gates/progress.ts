@@ -16,6 +16,7 @@ export class Progress {
   private sent: string | undefined;
   private waiting: { text: string; readonly takeBack: () => void } | undefined;
   private notBefore = Number.NEGATIVE_INFINITY;
+  private isOver = false;
 
   constructor(send: (text: string) => void, clock: Clock) {
     this.send = send;
@@ -23,6 +24,7 @@ export class Progress {
   }
 
   show(text: string): void {
+    if (this.isOver) return;
     if (this.waiting !== undefined) {
       this.waiting.text = text;
       return;
@@ -43,6 +45,7 @@ export class Progress {
 
   /** Nothing is shown from now on. */
   end(): void {
+    this.isOver = true;
     this.waiting?.takeBack();
     this.waiting = undefined;
   }
@@ -75,7 +78,13 @@ export function engineRow(urn: string): EngineRow {
     request.setUrn(urn);
     request.setEphemeral(isEphemeral);
     const options = { deadline: Date.now() + patience };
-    return new Promise<void>((done) => engine.log(request, new Metadata(), options, () => done()));
+    return new Promise<void>((done) => {
+      try {
+        engine.log(request, new Metadata(), options, () => done());
+      } catch {
+        done(); // it is closed
+      }
+    });
   };
   return {
     send: (text) => log(text, "info", true),

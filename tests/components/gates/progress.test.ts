@@ -36,6 +36,15 @@ describe("progress", () => {
     expect(sent).toEqual(["0 a"]);
     expect(clock.pending).toBe(0);
   });
+
+  test("stays over when somebody still has something to show", async () => {
+    const { clock, sent, progress } = started();
+    progress.end();
+    progress.show("late");
+    await clock.advance(1_000);
+    progress.show("later");
+    expect(sent).toEqual([]);
+  });
 });
 
 describe("the row of a resource", () => {
@@ -56,5 +65,16 @@ describe("the row of a resource", () => {
     engine.stop();
     await expect(row.send("nobody hears it")).resolves.toBeUndefined();
     row.close();
+  });
+
+  test("does not stop anything when it is closed and something is told still", async () => {
+    const engine = new Engine();
+    await engine.start();
+    const row = engineRow("urn:of:a:gate");
+    row.close();
+    await expect(row.send("too late")).resolves.toBeUndefined();
+    await expect(row.note("too late", "warning")).resolves.toBeUndefined();
+    engine.stop();
+    expect(engine.told).toEqual([]);
   });
 });
