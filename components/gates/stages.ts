@@ -70,6 +70,6 @@ function stuck({ node, facts }: NodeView<Stage>): readonly Verdict[] {
   const reached = node.role === "worker" ? ["running"] : ["booting", "running"];
   if (facts === undefined || reached.includes(facts.stage)) return [];
   const unmet = facts.unmet.map(({ name, reason }) => `${name}: ${reason}`).join(", ");
-  const reason = `is in stage ${facts.stage}, not ${reached[0]}${unmet === "" ? "" : `; unmet: ${unmet}`}`;
+  const reason = `is in stage ${facts.stage}, not ${reached.join(" or ")}${unmet === "" ? "" : `; unmet: ${unmet}`}`;
   return [{ kind: "pending", where: node.name, reason }];
 }

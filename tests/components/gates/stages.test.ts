@@ -41,6 +41,14 @@ describe("Stages gate (S1.4)", () => {
     ]);
   });
 
+  test("says of a control plane that it may boot or run, and does neither", () => {
+    const [view] = look("1.13.8 in its stages");
+    if (view === undefined) throw new Error("nothing recorded");
+    expect(said([{ ...view, facts: { stage: "upgrading", unmet: [] } }])).toStrictEqual([
+      "pending cp-1: is in stage upgrading, not booting or running",
+    ]);
+  });
+
   test("a worker that runs has to answer with our certificate, too", () => {
     const views = look("1.13.8 in its stages").map(
       (view): NodeView<Stage> =>
