@@ -19,19 +19,19 @@ const watchSeconds = 10;
 const grace = 2_000;
 /** Milliseconds before a new try: first, and at most. */
 const backOff = { first: 100, most: 1_000 };
+/** Milliseconds that a watch lasts at least where all is well. After one that ended sooner is paused, with or without an error. */
+const leastLife = 1_000;
 
 export interface WatchOptions<T> {
   /** Of the list, with its selectors: `/api/v1/nodes?labelSelector=a%3Db`. */
   readonly path: string;
-  /** What is kept of an object as it comes. */
-  readonly keep?: (object: T) => T;
   report(seen: Seen<T>): void;
 }
 
 /** Reports what there is, at once and whenever it changes, until the signal. Never rejects. */
 export async function watch<T extends KubernetesObject>(
   client: KubernetesClient,
-  { path, keep = (object) => object, report }: WatchOptions<T>,
+  { path, report }: WatchOptions<T>,
   signal: AbortSignal,
   clock: Clock,
 ): Promise<void> {
@@ -44,22 +44,24 @@ export async function watch<T extends KubernetesObject>(
     report({ kind: "items", items: [...items.values()] });
   };
   while (!signal.aborted) {
+    let begun: number | undefined;
     try {
       if (position === undefined) {
         const list = await client.json<List<T>>(path, { signal, patience });
         items.clear();
-        for (const object of list.items) items.set(keyOf(object), keep(object));
+        for (const object of list.items) items.set(keyOf(object), object);
         position = list.metadata.resourceVersion;
         tell();
       }
       for await (const changes of watchOnce<T>(client, path, position, signal, clock)) {
+        begun ??= clock.now();
         for (const { type, object } of changes) {
           if (type === "ERROR") throw new Gone();
           position = object.metadata.resourceVersion;
           if (type === "DELETED") items.delete(keyOf(object));
-          else if (type !== "BOOKMARK") items.set(keyOf(object), keep(object));
+          else if (type !== "BOOKMARK") items.set(keyOf(object), object);
         }
-        delay = backOff.first;
+        if (changes.length > 0) delay = backOff.first;
         if (!told || changes.some(({ type }) => type !== "BOOKMARK")) tell();
       }
     } catch (error) {
@@ -73,9 +75,10 @@ export async function watch<T extends KubernetesObject>(
         told = false;
         report({ kind: "unreachable", why: (error as Error).message });
       }
-      await pause(clock, delay, signal);
-      delay = Math.min(delay * 2, backOff.most);
     }
+    const isSteady = begun !== undefined && clock.now() - begun >= leastLife;
+    if (!isSteady) await pause(clock, delay, signal);
+    delay = isSteady ? backOff.first : Math.min(delay * 2, backOff.most);
   }
 }
 

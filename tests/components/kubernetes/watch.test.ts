@@ -83,6 +83,21 @@ describe("a watch", () => {
     expect(api.asked.filter((call) => call.startsWith("GET"))).toHaveLength(1);
   });
 
+  test("pauses before it goes on where the server ends each watch at once, though without an error", async () => {
+    const clock = new SteppedClock();
+    api.answer = (request, response) => {
+      const list = { metadata: { resourceVersion: "1" }, items: [] };
+      response.end(request.url?.includes("watch=true") ? "" : JSON.stringify(list));
+    };
+    void new Reports(new KubernetesClient(api.kubeconfig(), clock), clock);
+    const watches = () => api.asked.filter((call) => call.startsWith("WATCH")).length;
+    while (watches() < 1) await clock.advance(0);
+    for (let turns = 0; turns < 300; turns += 1) await clock.advance(0);
+    expect(watches()).toBe(1);
+    await clock.advance(100);
+    while (watches() < 2) await clock.advance(0);
+  });
+
   test("does not call the API unreachable when a connection breaks off and the next one holds", async () => {
     const reports = await start();
     expect(await reports.next()).toBe("");
