@@ -23,11 +23,14 @@ export const ciliumReady: GateDefinition<CiliumReadyInputs, Observation> = {
   ],
   observe: ({ credentials }, signal, clock) =>
     observe<WorkloadKinds>(credentials, workloadPaths("kube-system"), signal, clock),
-  evidence({ daemonSets, pods }) {
+  evidence({ daemonSets, pods }, { nodes }) {
     const agent = daemonSets.find(({ metadata }) => metadata.name === "cilium");
     const on = pods
       .filter(({ metadata }) => metadata.labels?.["k8s-app"] === "cilium")
       .map(({ spec }) => spec?.nodeName);
-    return { nodes: on.toSorted(), images: agent === undefined ? {} : imagesOf(agent) };
+    return {
+      nodes: nodes.filter((node) => on.includes(node)).toSorted(),
+      images: agent === undefined ? {} : imagesOf(agent),
+    };
   },
 };

@@ -50,13 +50,10 @@ export const csiReady: GateDefinition<CsiReadyInputs, Observation> = {
       signal,
       clock,
     ),
-  evidence: ({ drivers, csiNodes, deployments }) => ({
-    drivers: drivers.map(({ metadata }) => metadata.name).sort(),
-    nodes: csiNodes
-      .filter(({ spec }) => (spec.drivers ?? []).length > 0)
-      .map(({ metadata }) => metadata.name)
-      .sort(),
-    images: Object.assign({}, ...deployments.filter(({ metadata }) => metadata.name.includes("csi")).map(imagesOf)),
+  evidence: ({ drivers, csiNodes, deployments }, { driver, controller, nodes }) => ({
+    drivers: drivers.map(({ metadata }) => metadata.name).filter((name) => name === driver),
+    nodes: nodes.filter((node) => hasDriver(csiNodes, node, driver)).toSorted(),
+    images: Object.assign({}, ...deployments.filter(({ metadata }) => metadata.name === controller).map(imagesOf)),
   }),
   trial: ({ credentials, probe }) => (probe === undefined ? undefined : volumeTrial(credentials, probe)),
 };
@@ -76,10 +73,12 @@ function registeredOn(driver: string, nodes: readonly string[]): Condition<Obser
     phrase: "the CSI driver to be registered with every kubelet",
     evaluate: ({ csiNodes }) =>
       nodes
-        .filter((node) => {
-          const there = csiNodes.find(({ metadata }) => metadata.name === node)?.spec.drivers ?? [];
-          return !there.some(({ name }) => name === driver);
-        })
+        .filter((node) => !hasDriver(csiNodes, node, driver))
         .map((where) => ({ kind: "pending", where, reason: `its CSINode does not list ${driver}` })),
   };
+}
+
+function hasDriver(csiNodes: readonly CsiNode[], node: string, driver: string): boolean {
+  const there = csiNodes.find(({ metadata }) => metadata.name === node)?.spec.drivers ?? [];
+  return there.some(({ name }) => name === driver);
 }

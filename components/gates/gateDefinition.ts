@@ -54,7 +54,9 @@ export interface GateDefinition<Inputs, Observation> {
    */
   observe(inputs: Inputs, signal: AbortSignal, clock: Clock): AsyncIterable<Observation>;
   /** What was seen when it opened, for the state: no times, no secrets, the same for two healthy looks. */
-  evidence(observation: Observation): Readonly<Record<string, unknown>>;
+  evidence(observation: Observation, inputs: Inputs): Readonly<Record<string, unknown>>;
+  /** What does not hold the gate and has to be said all the same, a line for each. */
+  remarks?(observation: Observation, inputs: Inputs): readonly string[];
   /** A trial that makes something and takes it away again: after the gate's own conditions, and never on refresh. */
   trial?(inputs: Inputs): GateDefinition<Inputs, unknown> | undefined;
 }

@@ -1,3 +1,4 @@
+import { catalogue } from "../errors/catalogue.ts";
 import type { KubernetesNode } from "../kubernetes/objects.ts";
 import { apiAnswers, type KubernetesCredentials, type Observed, observe } from "../kubernetes/observe.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
@@ -23,23 +24,44 @@ type Observation = Observed<Kinds>;
 export const nodesJoined: GateDefinition<NodesJoinedInputs, Observation> = {
   name: "NodesJoined",
   timeoutCode: "SLU-K103",
-  conditions: ({ nodes }) => [apiAnswers, joined(nodes.map(({ name }) => name)), identity(nodes)],
+  conditions: ({ nodes }) => [apiAnswers, joined(namesOf(nodes)), identity(nodes)],
   observe: ({ credentials }, signal, clock) => observe<Kinds>(credentials, { nodes: "/api/v1/nodes" }, signal, clock),
-  evidence: ({ nodes }) => ({
+  evidence: ({ nodes }, { nodes: expected }) => ({
     machines: Object.fromEntries(
-      nodes.map(({ metadata, status }): [string, string] => [metadata.name, status?.nodeInfo?.systemUUID ?? ""]).sort(),
+      nodes
+        .filter(({ metadata }) => expected.some(({ name }) => name === metadata.name))
+        .map(({ metadata, status }): [string, string] => [metadata.name, status?.nodeInfo?.systemUUID ?? ""])
+        .sort(),
     ),
+    strangers: strangers(nodes, namesOf(expected)),
   }),
+  remarks({ nodes }, { nodes: expected }) {
+    const there = strangers(nodes, namesOf(expected)).join(", ");
+    const { title, remedy } = catalogue["SLU-K104"];
+    return there === ""
+      ? []
+      : [`not of this environment, but in the cluster: ${there} (SLU-K104: ${title}). ${remedy}`];
+  },
 };
 
-/** Each of these nodes. One that nobody asked for does not hold the gate, as it may be on its way out; it is named. */
+const namesOf = (nodes: readonly ExpectedNode[]) => nodes.map(({ name }) => name);
+
+/** Nodes that nobody asked for: the work of an autoscaler, of a person, or of somebody who has the cluster's secrets. */
+function strangers(nodes: readonly KubernetesNode[], expected: readonly string[]): readonly string[] {
+  return nodes
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => !expected.includes(name))
+    .sort();
+}
+
+/** Each of these nodes. One that nobody asked for does not hold the gate, as it may be there on purpose; it is named. docs/gates.md */
 export function joined(expected: readonly string[]): Condition<Observation> {
   return {
     phrase: "every node to have joined",
     evaluate({ nodes }) {
       const there = nodes.map(({ metadata }) => metadata.name);
-      const strangers = there.filter((name) => !expected.includes(name));
-      const besides = strangers.length === 0 ? "" : ` (there, but not of this cluster: ${strangers.join(", ")})`;
+      const others = strangers(nodes, expected).join(", ");
+      const besides = others === "" ? "" : ` (there, but not of this cluster: ${others})`;
       return expected
         .filter((name) => !there.includes(name))
         .map((where) => ({ kind: "pending", where, reason: `its kubelet has not registered it${besides}` }));

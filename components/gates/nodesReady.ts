@@ -34,9 +34,9 @@ export const nodesReady: GateDefinition<NodesReadyInputs, Observation> = {
   ],
   observe: ({ credentials }, signal, clock) =>
     observe<Kinds>(credentials, { nodes: "/api/v1/nodes", ...workloadPaths("kube-system") }, signal, clock),
-  evidence: ({ nodes }) => ({
+  evidence: ({ nodes }, { nodes: expected }) => ({
     kubelets: Object.fromEntries(
-      nodes
+      among(nodes, expected)
         .map(({ metadata, status }): [string, string] => [metadata.name, status?.nodeInfo?.kubeletVersion ?? ""])
         .sort(),
     ),

@@ -37,12 +37,13 @@ export async function openGate(
   const row = engineRow(properties.row);
   const progress = new Progress(row.send, clock);
   try {
-    const { evidence, seconds } = await traced(properties.row, clock, (onWait) =>
+    const { evidence, remarks, seconds } = await traced(properties.row, clock, (onWait) =>
       passAll(properties, { clock, interrupted, onWait, onProgress: (text) => progress.show(text) }),
     );
     const waited = Math.round(seconds * 10) / 10;
     progress.end();
     await row.send(`open after ${waited} s`);
+    for (const remark of remarks) await row.note(remark, "warning");
     return { ...properties, evidence, waited, drift: [] };
   } finally {
     progress.end();
@@ -60,6 +61,7 @@ interface Course {
 
 interface Passed {
   readonly evidence: Readonly<Record<string, unknown>>;
+  readonly remarks: readonly string[];
   readonly seconds: number;
 }
 
@@ -72,7 +74,11 @@ async function passAll(properties: GateProperties, course: Course): Promise<Pass
   if (trial === undefined) return proven;
   const left = { deadline: Math.max(settings.deadline - proven.seconds, 0), stable: 0 };
   const tried = await pass(trial, properties, left, course);
-  return { evidence: { ...proven.evidence, ...tried.evidence }, seconds: proven.seconds + tried.seconds };
+  return {
+    evidence: { ...proven.evidence, ...tried.evidence },
+    remarks: proven.remarks,
+    seconds: proven.seconds + tried.seconds,
+  };
 }
 
 async function pass(
@@ -86,7 +92,20 @@ async function pass(
   if (end.kind !== "opened") throw new GateFailure(definition, end);
   const { observation, seconds, held } = end;
   onWait({ began, held: began + held * 1000, opened: began + seconds * 1000, stable: settings.stable });
-  return { evidence: definition.evidence(observation), seconds };
+  return { ...told(definition, properties, observation), seconds };
+}
+
+/** What is to be told of a gate that is open. */
+export function told(
+  definition: GateDefinition<unknown, unknown>,
+  properties: GateProperties,
+  observation: unknown,
+): Pick<Passed, "evidence" | "remarks"> {
+  const inputs = inputsOf(properties);
+  return {
+    evidence: definition.evidence(observation, inputs),
+    remarks: definition.remarks?.(observation, inputs) ?? [],
+  };
 }
 
 /** One wait for what a gate names; nothing is tried out. */

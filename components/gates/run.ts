@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "./clock.ts";
 import { describe, isUnseen } from "./history.ts";
 import { interruption } from "./interruption.ts";
-import { type GateOutputs, type GateProperties, openGate, waitAt } from "./openGate.ts";
+import { type GateOutputs, type GateProperties, openGate, told, waitAt } from "./openGate.ts";
 import { engineRow } from "./progress.ts";
 import { findGate } from "./registry.ts";
 
@@ -40,11 +40,13 @@ function whyAgain(olds: GateOutputs, news: GateProperties): string | undefined {
 
 /** Looks once and never throws: a cluster that is gone must not stand in the way of anything. */
 export async function read(id: string, outs: GateOutputs): Promise<{ id: string; props: GateOutputs }> {
-  const { drift, unknown, evidence } = await look(outs, systemClock);
-  if (drift.length > 0) await warn(outs.row, `is not so any more: ${drift.join("; ")}`);
-  if (unknown.length > 0) await warn(outs.row, `could not be looked at in ${lookSeconds} s: ${unknown.join("; ")}`);
+  const { drift, unknown, evidence, remarks } = await look(outs, systemClock);
+  if (drift.length > 0) await note(outs.row, `is not so any more: ${drift.join("; ")}`, "warning");
+  if (unknown !== undefined) await note(outs.row, `could not be looked at${unknown}`, "warning");
   const news = Object.entries(evidence).filter(([key, seen]) => !isDeepStrictEqual(seen, outs.evidence[key]));
   if (news.length > 0) await tell(outs.row, `is open, and now sees ${JSON.stringify(Object.fromEntries(news))}`);
+  // Who reads a refresh takes a warning for drift, or for what nobody could look at: what the state tells of already is neither.
+  for (const remark of remarks) await note(outs.row, remark, news.length > 0 ? "warning" : "info");
   return { id, props: { ...outs, evidence: { ...outs.evidence, ...evidence }, drift } };
 }
 
@@ -52,23 +54,23 @@ interface Look {
   /** What is no longer so. */
   readonly drift: readonly string[];
   /** What nobody could look at: that is no drift, and no reason to prove anything again. */
-  readonly unknown: readonly string[];
+  readonly unknown?: string;
   /** What was seen, where the gate is open: the state tells of the last time. That something else is seen by now is no drift. */
   readonly evidence: Readonly<Record<string, unknown>>;
+  readonly remarks: readonly string[];
 }
 
 async function look(outs: GateOutputs, clock: Clock): Promise<Look> {
+  const nothing = { drift: [], evidence: {}, remarks: [] };
   try {
     const definition = await findGate(outs.gate);
     const end = await waitAt(definition, outs, { deadline: lookSeconds, stable: 0, patience }, { clock });
-    const unmet = end.kind === "opened" ? [] : end.unmet;
-    return {
-      drift: unmet.filter((one) => !isUnseen(one)).map(describe),
-      unknown: unmet.filter(isUnseen).map(describe),
-      evidence: end.kind === "opened" ? definition.evidence(end.observation) : {},
-    };
+    if (end.kind === "opened") return { drift: [], ...told(definition, outs, end.observation) };
+    const unknown = end.unmet.filter(isUnseen).map(describe).join("; ");
+    const drift = end.unmet.filter((one) => !isUnseen(one)).map(describe);
+    return { ...nothing, drift, ...(unknown !== "" && { unknown: ` in ${lookSeconds} s: ${unknown}` }) };
   } catch (error) {
-    return { drift: [`cannot be looked at: ${(error as Error).message}`], unknown: [], evidence: {} };
+    return { ...nothing, unknown: `: ${(error as Error).message}` };
   }
 }
 
@@ -79,8 +81,8 @@ async function tell(urn: string, text: string): Promise<void> {
 }
 
 /** As what stays to be read after the run. */
-async function warn(urn: string, text: string): Promise<void> {
+async function note(urn: string, text: string, severity: "info" | "warning"): Promise<void> {
   const row = engineRow(urn);
-  await row.note(text, "warning");
+  await row.note(text, severity);
   row.close();
 }

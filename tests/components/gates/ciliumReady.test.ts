@@ -24,10 +24,15 @@ const withPod = (what: "held" | "crash" | "image"): Workloads => {
 describe("S3.2 the gate CiliumReady", () => {
   test("opens on a healthy cluster, and says where and which Cilium it saw", () => {
     expect(judge(healthy())).toEqual([]);
-    expect(ciliumReady.evidence(look(healthy()))).toEqual({
+    expect(ciliumReady.evidence(look(healthy()), { credentials, nodes })).toEqual({
       nodes,
       images: { "cilium-agent": "quay.io/cilium/cilium:v1.18.8" },
     });
+  });
+
+  test("tells of the nodes that there should be, and not of others that have a pod of Cilium", () => {
+    const expected = { credentials, nodes: ["cp-1", "w-1"] };
+    expect(ciliumReady.evidence(look(healthy()), expected)).toMatchObject({ nodes: ["cp-1", "w-1"] });
   });
 
   test.each([

@@ -12,16 +12,47 @@ const inputs = {
   nodePlugin: "hcloud-csi-node",
   nodes,
 };
+const podOf = (name: string) => ({ spec: { containers: [{ name, image: `example.org/${name}:v1` }] } });
 const judge = (seen: Look) => verdicts(csiReady.conditions(inputs), seen);
 
 describe("S3.2 the gate CsiReady", () => {
   test("opens on a healthy cluster, and says which driver it saw where", () => {
     expect(judge(healthy())).toEqual([]);
-    expect(csiReady.evidence(healthy())).toMatchObject({
+    expect(csiReady.evidence(healthy(), inputs)).toMatchObject({
       drivers: ["csi.hetzner.cloud"],
       nodes,
       images: { "hcloud-csi-driver": "docker.io/hetznercloud/hcloud-csi-driver:v2.19.0" },
     });
+  });
+
+  test("tells of nothing that is not its own: other drivers, other programs, nodes that nobody asked for", () => {
+    const seen = healthy();
+    const [deployment] = seen.deployments;
+    const [csiNode] = seen.csiNodes;
+    if (deployment === undefined || csiNode === undefined) throw new Error("nothing recorded");
+    const also = <T extends { metadata: object }>(one: T, name: string): T => ({
+      ...one,
+      metadata: { ...one.metadata, name },
+    });
+    const other = { metadata: { name: "smb.csi.k8s.io" } };
+    const evidence = csiReady.evidence(
+      {
+        ...seen,
+        drivers: [...seen.drivers, other],
+        deployments: [
+          also({ ...deployment, spec: { ...deployment.spec, template: podOf("csi-smb") } }, "csi-smb"),
+          ...seen.deployments,
+        ],
+        csiNodes: [
+          ...seen.csiNodes.map((one) =>
+            one.metadata.name === "w-1" ? { ...one, spec: { drivers: [{ name: other.metadata.name }] } } : one,
+          ),
+          also(csiNode, "old-1"),
+        ],
+      },
+      inputs,
+    );
+    expect(evidence).toEqual({ ...csiReady.evidence(seen, inputs), nodes: ["cp-1", "w-2"] });
   });
 
   test("waits for the driver, the controller, the plugin on each node and the kubelets, and names each", () => {

@@ -1,20 +1,24 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
-import type { LogRequest } from "@pulumi/pulumi/proto/engine_pb.js";
+import messages, { type LogRequest } from "@pulumi/pulumi/proto/engine_pb.js";
 import empty from "google-protobuf/google/protobuf/empty_pb.js";
 
 /** The part of the engine that rows are told to, and this process as one that the engine has started. */
 export class Engine {
   /** Row and text of all that was told, in its order. */
   readonly told: string[] = [];
+  /** The same of what was told as a warning. */
+  readonly warned: string[] = [];
   private readonly server = new Server();
   private readonly address = process.argv[2];
 
   async start(): Promise<void> {
     this.server.addService(EngineService, {
       log: (call: { readonly request: LogRequest }, done: (error: null, answer: unknown) => void) => {
-        const { urn, message, ephemeral } = call.request.toObject();
-        this.told.push(`${urn}${ephemeral ? "" : " for good"}: ${message}`);
+        const { urn, message, ephemeral, severity } = call.request.toObject();
+        const told = `${urn}${ephemeral ? "" : " for good"}: ${message}`;
+        this.told.push(told);
+        if (severity === messages.LogSeverity.WARNING) this.warned.push(told);
         done(null, new empty.Empty());
       },
     });

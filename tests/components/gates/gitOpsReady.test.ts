@@ -10,25 +10,16 @@ const recordings = () =>
 const late = 60;
 const seen = (flux: Flux, watched = late): Look =>
   look({ daemonSets: [], deployments: [], pods: [], events: [], sealedSecrets: [], ...flux, watched });
+const inputs = { credentials, namespace: "flux-system", controllers: [], source: "flux-system", root: "flux-system" };
 const judge = (one: Look, own: { controllers?: string[]; revision?: string } = {}) =>
-  verdicts(
-    gitOpsReady.conditions({
-      credentials,
-      namespace: "flux-system",
-      controllers: [],
-      source: "flux-system",
-      root: "flux-system",
-      ...own,
-    }),
-    one,
-  );
+  verdicts(gitOpsReady.conditions({ ...inputs, ...own }), one);
 const revision = () => recordings().healthy.sources[0]?.status?.artifact?.revision ?? "";
 
 describe("S3.2 the gate GitOpsReady", () => {
   test("opens where the root Kustomization has applied what was fetched, and keeps the revisions", () => {
     const { healthy } = recordings();
     expect(judge(seen(healthy))).toEqual([]);
-    expect(gitOpsReady.evidence(seen(healthy))).toEqual({
+    expect(gitOpsReady.evidence(seen(healthy), inputs)).toEqual({
       revisions: { apps: revision(), "flux-system": revision(), secrets: revision() },
     });
   });

@@ -66,9 +66,12 @@ describe("S3.2 the gate KubernetesApi", () => {
 
   test("S4.4 keeps the address that was proven", async () => {
     await serve();
-    const end = await waitAt(api.kubeconfig());
+    const credentials = { kubeconfig: api.kubeconfig() };
+    const end = await waitAt(credentials.kubeconfig);
     const server = expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/);
-    expect(end.kind === "opened" && kubernetesApi.evidence(end.observation)).toEqual({ server });
+    expect(end.kind === "opened" && kubernetesApi.evidence(end.observation, { credentials, answers: 3 })).toEqual({
+      server,
+    });
   });
 
   test("S1.7 fails at once where another authority signed the certificate", async () => {

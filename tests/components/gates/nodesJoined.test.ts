@@ -7,6 +7,7 @@ const { healthy, withoutNetwork } = recordedNodes();
 const uuidOf = (name: string) =>
   healthy.find(({ metadata }) => metadata.name === name)?.status?.nodeInfo?.systemUUID ?? "";
 const providerOf = (name: string) => healthy.find(({ metadata }) => metadata.name === name)?.spec?.providerID ?? "";
+const expecting = (names: readonly string[]) => ({ credentials, nodes: names.map((name) => ({ name })) });
 const judge = (expected: readonly ExpectedNode[], seen: readonly KubernetesNode[] = healthy) =>
   verdicts(nodesJoined.conditions({ credentials, nodes: expected }), look({ nodes: seen }));
 
@@ -18,9 +19,29 @@ describe("S3.2 the gate NodesJoined", () => {
         withoutNetwork,
       ),
     ).toEqual([]);
-    expect(nodesJoined.evidence(look({ nodes: withoutNetwork }))).toEqual({
+    expect(nodesJoined.evidence(look({ nodes: withoutNetwork }), expecting(nodes))).toEqual({
       machines: Object.fromEntries(nodes.map((name) => [name, uuidOf(name)])),
+      strangers: [],
     });
+    expect(nodesJoined.remarks?.(look({ nodes: withoutNetwork }), expecting(nodes))).toEqual([]);
+  });
+
+  test("U3 opens where there is a node that nobody asked for, as an autoscaler makes them, and names it", () => {
+    const [, ...others] = nodes;
+    const seen = look({ nodes: healthy });
+    expect(
+      judge(
+        others.map((name) => ({ name })),
+        healthy,
+      ),
+    ).toEqual([]);
+    expect(nodesJoined.evidence(seen, expecting(others))).toEqual({
+      machines: Object.fromEntries(others.map((name) => [name, uuidOf(name)])),
+      strangers: ["cp-1"],
+    });
+    expect(nodesJoined.remarks?.(seen, expecting(others))).toEqual([
+      expect.stringMatching(/^not of this environment, but in the cluster: cp-1 \(SLU-K104: .*find out where/),
+    ]);
   });
 
   test("names every node that has not joined", () => {

@@ -5,6 +5,7 @@ import type { KubernetesNode } from "../../../components/kubernetes/objects.ts";
 import { credentials, look, nodes, podsOnW1, recordedNodes, verdicts } from "./kubernetesLooks.ts";
 
 const labels = ["instance.hetzner.cloud/provided-by"];
+const stranger: KubernetesNode = { metadata: { name: "old-1" }, status: {} };
 const none: Workloads = { daemonSets: [], deployments: [], pods: [], events: [] };
 const withController = { controller: "cloud-controller", labels };
 const withoutController = { labels: [] };
@@ -17,10 +18,12 @@ const changed = (change: (node: KubernetesNode) => KubernetesNode) =>
   recordedNodes().healthy.map((node) => (node.metadata.name === "w-1" ? change(node) : node));
 
 describe("S3.2 the gate NodesReady", () => {
-  test("opens on a healthy cluster, and says which kubelets it saw", () => {
+  test("opens on a healthy cluster, and says which kubelets it saw: of the nodes that there should be", () => {
     const { healthy } = recordedNodes();
     expect(judge(healthy)).toEqual([]);
-    expect(nodesReady.evidence(look({ nodes: healthy, ...none }))).toEqual({
+    expect(
+      nodesReady.evidence(look({ nodes: [...healthy, stranger], ...none }), { credentials, nodes, labels }),
+    ).toEqual({
       kubelets: { "cp-1": "v1.36.2", "w-1": "v1.36.2", "w-2": "v1.36.2" },
     });
   });
@@ -47,7 +50,6 @@ describe("S3.2 the gate NodesReady", () => {
 
   test("does not mind a node that nobody asked for, and names it where one is missing", () => {
     const [cp, one, two] = recordedNodes().healthy as [KubernetesNode, KubernetesNode, KubernetesNode];
-    const stranger = { ...two, metadata: { name: "old-1" }, status: {} };
     expect(judge([cp, one, two, stranger])).toEqual([]);
     expect(judge([cp, one, stranger])).toMatchObject([
       { where: "w-2", reason: "its kubelet has not registered it (there, but not of this cluster: old-1)" },

@@ -18,6 +18,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   engine.told.length = 0;
+  engine.warned.length = 0;
   api.asked.length = 0;
   api.answer = (_, response) => void response.end("ok");
   properties = {
@@ -99,7 +100,7 @@ describe("U3 a refresh", () => {
     );
   });
 
-  test("never fails, not even on a gate that this version does not know", async () => {
+  test("never fails, not even on a gate that this version does not know: that nobody could look is no drift", async () => {
     const outs = await opened();
     const odd = [
       { ...outs, gate: "Unheard" },
@@ -108,8 +109,41 @@ describe("U3 a refresh", () => {
     ];
     for (const one of odd) {
       const { props } = await read("KubernetesApi", one as GateOutputs);
-      expect(props.drift).toEqual([expect.stringMatching(/^cannot be looked at: /)]);
+      expect(props).toEqual(one);
+      expect(engine.told.at(-1)).toMatch(/^urn:of:the:gate for good: could not be looked at: ./);
     }
+  });
+});
+
+describe("what does not hold a gate and has to be said all the same", () => {
+  const joined = (strangers: readonly string[]): GateProperties => {
+    api.answer = undefined;
+    for (const name of ["w-1", ...strangers]) api.put(name);
+    return { ...properties, gate: "NodesJoined", inputs: { nodes: [{ name: "w-1" }] } };
+  };
+  const remark = /^urn:of:the:gate for good: not of this environment, but in the cluster: old-1 /;
+
+  test("U3 is said when it opens, and by a refresh again", async () => {
+    const { outs } = await create(joined(["old-1"]));
+    expect(outs.evidence).toMatchObject({ strangers: ["old-1"] });
+    expect(engine.told).toContainEqual(expect.stringMatching(remark));
+    engine.told.length = 0;
+    const { props } = await read("NodesJoined", outs);
+    expect(props).toEqual(outs);
+    expect(engine.told).toEqual([expect.stringMatching(remark)]);
+    // A warning of a refresh that finds all as it was would be one of what could not be looked at.
+    expect(engine.warned).toEqual([expect.stringMatching(remark)]);
+  });
+
+  test("U3 is a warning of the refresh that sees it first", async () => {
+    api.remove("old-1");
+    const { outs } = await create(joined([]));
+    engine.warned.length = 0;
+    api.put("old-1");
+    const { props } = await read("NodesJoined", outs);
+    expect(props.evidence).toMatchObject({ strangers: ["old-1"] });
+    expect(props.drift).toEqual([]);
+    expect(engine.warned).toEqual([expect.stringMatching(remark)]);
   });
 });
 

@@ -14,21 +14,14 @@ const seen = (served?: Look["served"]): Look => ({
   controller,
   ...(served && { served }),
 });
+const inputs = { credentials, namespace: "kube-system", controller };
 const judge = (look: Look, wanted: string | undefined = certificate) =>
-  verdicts(
-    sealedSecretsReady.conditions({
-      credentials,
-      namespace: "kube-system",
-      controller,
-      ...(wanted && { certificate: wanted }),
-    }),
-    look,
-  );
+  verdicts(sealedSecretsReady.conditions({ ...inputs, ...(wanted && { certificate: wanted }) }), look);
 
 describe("S3.2 the gate SealedSecretsReady", () => {
   test("opens where the controller hands out our certificate, and keeps that", () => {
     expect(judge(seen({ fingerprint: ours }))).toEqual([]);
-    expect(sealedSecretsReady.evidence(seen({ fingerprint: ours }))).toEqual({
+    expect(sealedSecretsReady.evidence(seen({ fingerprint: ours }), inputs)).toEqual({
       images: { controller: "docker.io/bitnami/sealed-secrets-controller:0.39.1" },
       certificate: ours,
     });

@@ -53,10 +53,13 @@ describe("TalosServices gate (S3.2)", () => {
   });
 
   test("what is seen when it opens is the same at every healthy look", () => {
-    const evidence = talosServices.evidence(look("1.13.8 healthy"));
-    expect(talosServices.evidence([...look("1.13.8 healthy")].map((view) => ({ ...view, tries: 7 })))).toStrictEqual(
-      evidence,
-    );
+    const evidence = talosServices.evidence(look("1.13.8 healthy"), inputs);
+    expect(
+      talosServices.evidence(
+        [...look("1.13.8 healthy")].map((view) => ({ ...view, tries: 7 })),
+        inputs,
+      ),
+    ).toStrictEqual(evidence);
     expect(evidence).toMatchObject({ services: { "w-1": expect.stringMatching(/\bkubelet\b/) } });
   });
 });

@@ -34,7 +34,7 @@ describe("S4.4 the gate VirtualAddress", () => {
   test("opens when the address answers as ours", () => {
     const seen = look({ kind: "ours" }, [[], [address], []]);
     expect(said(seen)).toEqual([]);
-    expect(virtualAddress.evidence(seen)).toEqual({ address, controlPlanes: ["cp-1", "cp-2", "cp-3"] });
+    expect(virtualAddress.evidence(seen, inputs)).toEqual({ address, controlPlanes: ["cp-1", "cp-2", "cp-3"] });
   });
 
   test("says nothing of what nobody has asked yet", () => {
