@@ -3,7 +3,7 @@ import { readKubeconfig } from "../kubernetes/kubeconfig.ts";
 import { resources } from "../talos/client/resources.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { type Clock, pause } from "./clock.ts";
-import { News } from "./news.ts";
+import { together, type Work } from "./together.ts";
 import { type GateNode, type NodeView, type Reading, watchNodes } from "./watchNodes.ts";
 import { type Answer, whoAnswers } from "./whoAnswers.ts";
 
@@ -39,37 +39,21 @@ const reading: Reading<readonly string[]> = {
 };
 
 /** Asks at a steady pace, as a machine that takes an address over tells nobody of it but its neighbours. */
-export async function* watchVirtualAddress(
+export function watchVirtualAddress(
   { nodes, credentials, address: host, port }: VirtualAddressInputs,
   signal: AbortSignal,
   clock: Clock,
 ): AsyncGenerator<VirtualAddressLook> {
-  const { ca } = readKubeconfig(credentials.kubeconfig);
-  const news = new News(signal);
-  let seen: VirtualAddressLook = { address: host, views: nodes.map((node) => ({ node, tries: 0 })) };
-  let failure: { readonly error: unknown } | undefined;
-  const see = (more: Partial<VirtualAddressLook>) => {
-    seen = { ...seen, ...more };
-    news.tell();
-  };
-  const follow = async () => {
+  const follow: Work<VirtualAddressLook> = async (see) => {
     for await (const views of watchNodes({ nodes, credentials: credentials.talos }, reading, signal, clock))
       see({ views });
   };
-  const ask = async () => {
+  const ask: Work<VirtualAddressLook> = async (see) => {
+    const { ca } = readKubeconfig(credentials.kubeconfig);
     while (!signal.aborted) {
       see({ answer: await whoAnswers({ host, port, ca }, patience, clock, signal) });
       await pause(clock, askEvery, signal);
     }
   };
-  for (const work of [follow(), ask()]) {
-    work.catch((error) => {
-      failure = { error };
-      news.tell();
-    });
-  }
-  while (await news.next()) {
-    if (failure !== undefined) throw failure.error;
-    yield seen;
-  }
+  return together({ address: host, views: nodes.map((node) => ({ node, tries: 0 })) }, [follow, ask], signal);
 }
