@@ -1,18 +1,27 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemClock } from "../../../components/gates/clock.ts";
 import { volumeTrial } from "../../../components/gates/volumeTrial.ts";
+import { waitFor } from "../../../components/gates/waitLoop.ts";
 import { KubernetesClient } from "../../../components/kubernetes/client.ts";
+import type { Pod } from "../../../components/kubernetes/objects.ts";
 import { VolumeProbeObjects } from "../../../components/kubernetes/volumeProbe.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
+import { ObjectsApi } from "../kubernetes/objectsApi.ts";
 import { credentials, verdicts } from "./kubernetesLooks.ts";
 
 const probe = { storageClass: "hcloud-volumes", size: "10Gi", image: "registry.k8s.io/pause:3.10" };
 const trial = volumeTrial(credentials, probe);
 type Look = Parameters<typeof trial.evidence>[0];
+type Volume = Look["volumes"][number];
+type Claim = Look["claims"][number];
 const nothing: Look = { claims: [], volumes: [], pods: [], events: [], unreachable: undefined, used: false };
 const named = { name: VolumeProbeObjects.called };
 const claim = (phase: string) => ({ metadata: named, status: { phase } });
-const volume = { metadata: { name: "pvc-1" }, spec: { claimRef: named } };
+/** As the provisioner makes them, for the claim with that uid. */
+const volumeFor = (uid: string, claimRef: object = { ...named, namespace: "kube-system" }): Volume => ({
+  metadata: { name: `pvc-${uid}` },
+  spec: { claimRef: { ...named, namespace: "kube-system", ...claimRef, uid }, persistentVolumeReclaimPolicy: "Delete" },
+});
 const judge = (look: Partial<Look>) => verdicts(trial.conditions({}), { ...nothing, ...look });
 
 describe("S3.2 the trial of a volume", () => {
@@ -29,7 +38,7 @@ describe("S3.2 the trial of a volume", () => {
       { kind: "pending", reason: "still there: sluice-volume-probe" },
     ]);
     expect(judge({})).toMatchObject([{ where: "test volume claim", reason: "is not there" }]);
-    expect(judge({ refused: "exceeded quota" })).toMatchObject([{ reason: "exceeded quota" }]);
+    expect(judge({ trouble: "403 exceeded quota" })).toMatchObject([{ reason: "403 exceeded quota" }]);
   });
 
   test("waits until a pod has mounted it, and says why it has not", () => {
@@ -42,9 +51,22 @@ describe("S3.2 the trial of a volume", () => {
   });
 
   test("ends when what was made for it is gone again, the volume included", () => {
-    expect(judge({ used: true, volumes: [volume] })).toEqual([{ kind: "pending", reason: "still there: pvc-1" }]);
-    const others = { metadata: { name: "pvc-2" }, spec: { claimRef: { name: "data" } } };
-    expect(judge({ used: true, volumes: [others] })).toEqual([]);
+    expect(judge({ used: true, volumes: [volumeFor("1")] })).toEqual([
+      { kind: "pending", reason: "still there: pvc-1" },
+    ]);
+    expect(judge({ used: true, volumes: [volumeFor("1")], trouble: "503 busy" })).toEqual([
+      { kind: "pending", reason: "still there: pvc-1 (503 busy)" },
+    ]);
+  });
+
+  test("knows a volume by the claim that it was made for, and no other by the claim's name alone", () => {
+    const others = [
+      volumeFor("2", { name: "data" }),
+      volumeFor("3", { namespace: "default" }),
+      // Somebody's own, which was there before and took the claim.
+      { ...volumeFor("4"), metadata: { name: "photos" } },
+    ];
+    expect(judge({ used: true, volumes: others })).toEqual([]);
   });
 });
 
@@ -74,18 +96,138 @@ describe("the objects of the trial", () => {
     expect(await objects.make(signal)).toBe("403 exceeded quota");
   });
 
-  test("are removed, but not twice, and nothing is said where they are gone or the API is", async () => {
-    api.answer = (_, response) => void response.writeHead(404).end();
-    await objects.remove([{ metadata: named }]);
-    expect(api.asked.toSorted()).toEqual([
-      "DELETE /api/v1/namespaces/kube-system/persistentvolumeclaims/sluice-volume-probe",
-      "DELETE /api/v1/namespaces/kube-system/pods/sluice-volume-probe",
-    ]);
-    await objects.remove([{ metadata: { ...named, deletionTimestamp: "now" } }]);
-    await objects.remove([]);
-    expect(api.asked).toHaveLength(2);
+  test("are removed, and of what is gone nothing is said", async () => {
+    const cluster = new ObjectsApi(api);
+    expect(await objects.make(signal)).toBeUndefined();
+    expect(await objects.remove()).toBeUndefined();
+    expect(cluster.paths).toEqual([]);
+    expect(await objects.remove()).toBeUndefined();
+  });
+
+  test("are not removed where the API is gone, and why is said", async () => {
     await api.stop();
-    await expect(objects.remove()).resolves.toBeUndefined();
+    expect(await objects.remove()).toMatch(/^cannot be removed: 127\.0\.0\.1:\d+ refuses the connection$/);
     await api.start();
+  });
+});
+
+describe("S3.2 a trial on a cluster", () => {
+  const core = "/api/v1/namespaces/kube-system";
+  const [claims, pods, volumes] = [`${core}/persistentvolumeclaims`, `${core}/pods`, "/api/v1/persistentvolumes"];
+  let api: ApiServer;
+  let cluster: ObjectsApi;
+
+  beforeEach(async () => {
+    api = new ApiServer();
+    await api.start();
+    cluster = new ObjectsApi(api);
+  });
+  afterEach(() => api.stop());
+
+  /** Does what provisioner, binder, scheduler and kubelet do, and deletes of a class what its policy says. */
+  function works(policy: "Delete" | "Retain"): void {
+    cluster.react = ({ type, collection, object }) => {
+      const { name, uid = "" } = object.metadata;
+      const path = `${volumes}/pvc-${uid}`;
+      if (collection === claims && type === "ADDED") {
+        const made = volumeFor(uid);
+        cluster.put(volumes, { ...made, spec: { ...made.spec, persistentVolumeReclaimPolicy: policy } } as Volume);
+        cluster.put(claims, { ...object, spec: { volumeName: `pvc-${uid}` }, status: { phase: "Bound" } } as Claim);
+      }
+      if (collection === claims && type === "DELETED" && policyOf(path) === "Delete") cluster.remove(path);
+      const isReleased = () => cluster.get(`${claims}/${named.name}`)?.metadata.uid !== uidOf(object as Volume);
+      const isGoing = collection === volumes && type === "MODIFIED" && policyOf(`${volumes}/${name}`) === "Delete";
+      if (isGoing && isReleased()) cluster.remove(`${volumes}/${name}`);
+      if (collection === pods && type === "ADDED") {
+        const conditions = [{ type: "Ready", status: "True" }];
+        cluster.put(pods, { ...object, status: { phase: "Running", conditions } } as Pod);
+      }
+    };
+  }
+  const uidOf = ({ spec }: Volume) => spec.claimRef?.uid;
+  const policyOf = (path: string) => (cluster.get(path) as Volume | undefined)?.spec.persistentVolumeReclaimPolicy;
+  const trialOf = () => volumeTrial({ kubeconfig: api.kubeconfig() }, probe);
+  function run(deadline = 20, told: string[] = [], interrupted = new AbortController()) {
+    const gate = trialOf();
+    return waitFor({
+      conditions: gate.conditions({}),
+      settings: { deadline, stable: 0 },
+      clock: systemClock,
+      observe: (signal) => gate.observe({}, signal, systemClock),
+      onProgress: (text) => told.push(text),
+      interrupted: interrupted.signal,
+    });
+  }
+  const changes = () =>
+    api.asked.filter((call) => /^(POST|PATCH|DELETE)/.test(call)).map((call) => call.replace(core, ""));
+
+  test.each(["Delete", "Retain"] as const)("leaves no volume where the class says %s", async (policy) => {
+    works(policy);
+    expect((await run()).kind).toBe("opened");
+    expect(cluster.paths).toEqual([]);
+    const removal = changes().filter((call) => !/pods/.test(call));
+    expect(removal).toEqual([
+      "POST /persistentvolumeclaims",
+      expect.stringMatching(/^PATCH \/api\/v1\/persistentvolumes\/pvc-/),
+      "DELETE /persistentvolumeclaims/sluice-volume-probe",
+    ]);
+  });
+
+  test("takes away what an earlier run has left, a volume that nobody claims any more too", async () => {
+    const left = volumeFor("earlier");
+    cluster.put(volumes, { ...left, spec: { ...left.spec, persistentVolumeReclaimPolicy: "Retain" } } as Volume);
+    cluster.put(claims, claim("Pending"));
+    works("Delete");
+    expect((await run()).kind).toBe("opened");
+    expect(cluster.paths).toEqual([]);
+  });
+
+  test("leaves a volume alone that was somebody's before, and took the claim", async () => {
+    const own = { ...volumeFor("any"), metadata: { name: "photos" } };
+    works("Delete");
+    const { react } = cluster;
+    cluster.react = (change) => {
+      if (change.collection !== claims || change.type !== "ADDED") return react(change);
+      const claimRef = { ...own.spec.claimRef, uid: change.object.metadata.uid ?? "" };
+      cluster.put(volumes, { ...own, spec: { claimRef, persistentVolumeReclaimPolicy: "Retain" } } as Volume);
+      cluster.put(claims, { ...change.object, status: { phase: "Bound" } } as Claim);
+    };
+    expect((await run()).kind).toBe("opened");
+    expect(policyOf(`${volumes}/photos`)).toBe("Retain");
+  });
+
+  test("S1.7 leaves no claim behind where the pod was refused and nobody waits any more", async () => {
+    works("Retain");
+    cluster.refuse = (method, path) => (method === "POST" && path === pods ? [403, "exceeded quota"] : undefined);
+    const [told, interrupted] = [[] as string[], new AbortController()];
+    const end = run(20, told, interrupted);
+    while (!told.some((text) => text.includes("exceeded quota"))) await new Promise((done) => setImmediate(done));
+    expect(cluster.paths).not.toEqual([]);
+    interrupted.abort();
+    expect(await end).toMatchObject({ kind: "interrupted", unmet: [{ verdict: { reason: "403 exceeded quota" } }] });
+    expect(cluster.paths).toEqual([]);
+  });
+
+  test("S1.7 tries a removal again that failed, and says meanwhile why it did", async () => {
+    works("Delete");
+    let fails = 2;
+    cluster.refuse = (method) => {
+      if (method !== "DELETE" || fails === 0) return undefined;
+      fails -= 1;
+      return [503, "etcd is busy"];
+    };
+    const told: string[] = [];
+    expect((await run(20, told)).kind).toBe("opened");
+    expect(told).toContainEqual(expect.stringMatching(/still there: .*\(cannot be removed: 503 etcd is busy\)/));
+    expect(cluster.paths).toEqual([]);
+  });
+
+  test("S1.7 has the reason in its end where it could not be removed in time", async () => {
+    works("Delete");
+    cluster.refuse = (method) => (method === "DELETE" ? [503, "etcd is busy"] : undefined);
+    expect(await run(1)).toMatchObject({
+      kind: "timeout",
+      unmet: [{ verdict: { reason: expect.stringMatching(/^still there: .*etcd is busy/) } }],
+    });
   });
 });
