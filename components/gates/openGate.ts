@@ -65,15 +65,19 @@ interface Passed {
   readonly seconds: number;
 }
 
-/** The gate's own wait, and then its trial, for which what is left of the time has to do. */
+/** Seconds that a trial has at least, where the gate's own wait has used up more of its deadline: a volume takes its time. */
+const leastTrial = 60;
+
+/** The gate's own wait, and then its trial in what is left of the time. */
 async function passAll(properties: GateProperties, course: Course): Promise<Passed> {
   const { gate, settings } = properties;
   const definition = await findGate(gate);
   const proven = await pass(definition, properties, settings, course);
   const trial = definition.trial?.(inputsOf(properties));
   if (trial === undefined) return proven;
-  const left = { deadline: Math.max(settings.deadline - proven.seconds, 0), stable: 0 };
-  const tried = await pass(trial, properties, left, course);
+  const least = Math.min(leastTrial, settings.deadline);
+  const left = { deadline: Math.max(settings.deadline - proven.seconds, least), stable: 0 };
+  const tried = await pass(trial, properties, left, course, proven.seconds);
   return {
     evidence: { ...proven.evidence, ...tried.evidence },
     remarks: proven.remarks,
@@ -86,10 +90,11 @@ async function pass(
   properties: GateProperties,
   settings: GateSettings,
   { clock, interrupted, onProgress, onWait }: Course,
+  before = 0,
 ): Promise<Passed> {
   const began = clock.now();
   const end = await waitAt(definition, properties, settings, { clock, interrupted, onProgress });
-  if (end.kind !== "opened") throw new GateFailure(definition, end);
+  if (end.kind !== "opened") throw new GateFailure(definition, { ...end, seconds: before + end.seconds });
   const { observation, seconds, held } = end;
   onWait({ began, held: began + held * 1000, opened: began + seconds * 1000, stable: settings.stable });
   return { ...told(definition, properties, observation), seconds };
