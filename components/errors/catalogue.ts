@@ -64,6 +64,13 @@ export const catalogue = {
       "The node's Talos is older or newer than what this talks to, or the call is not served in its role or state.",
     remedy: "Compare talosVersion with the version that the node runs.",
   },
+  "SLU-T111": {
+    title: "A node's answer cannot be read",
+    cause:
+      "It is of a form that is not known here: the node runs another Talos than talosVersion, or this program has a fault.",
+    remedy:
+      "Compare `talosctl version` with talosVersion and run it again. If it stays, report what is said of the node.",
+  },
   "SLU-T201": {
     title: "The machine config is rejected",
     cause: "The node's own validator refuses it; its words are in the message.",
@@ -239,6 +246,11 @@ export const catalogue = {
     cause: "It was sealed for another key than the one that this environment has.",
     remedy:
       "Seal it anew for sealedSecretsCertificate (kubeseal --cert) and commit it, or bring the key back that it was sealed for.",
+  },
+  "SLU-K119": {
+    title: "A gate cannot look",
+    cause: "What opens the cluster cannot be read, or this program has a fault. What the gate stands for may be well.",
+    remedy: "Run `npm run up` again. If it stays, report what is said.",
   },
   "SLU-K201": {
     title: "A platform part was not installed",

@@ -2,6 +2,7 @@ import { type TracedWait, traced } from "../trace/trace.ts";
 import type { Clock } from "./clock.ts";
 import type { GateDefinition, GateSettings } from "./gateDefinition.ts";
 import { GateFailure } from "./gateFailure.ts";
+import { lookFailure } from "./lookFailure.ts";
 import { engineRow, Progress } from "./progress.ts";
 import { findGate } from "./registry.ts";
 import { waitFor } from "./waitLoop.ts";
@@ -93,7 +94,9 @@ async function pass(
   before = 0,
 ): Promise<Passed> {
   const began = clock.now();
-  const end = await waitAt(definition, properties, settings, { clock, interrupted, onProgress });
+  const end = await waitAt(definition, properties, settings, { clock, interrupted, onProgress }).catch((error) => {
+    throw lookFailure(definition.name, error);
+  });
   if (end.kind !== "opened") throw new GateFailure(definition, { ...end, seconds: before + end.seconds });
   const { observation, seconds, held } = end;
   onWait({ began, held: began + held * 1000, opened: began + seconds * 1000, stable: settings.stable });

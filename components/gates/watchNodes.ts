@@ -8,6 +8,7 @@ import { codeOf } from "../talos/client/connection.ts";
 import { clientFor, isUnanswered, type NodeState, probe } from "../talos/client/nodeState.ts";
 import type { ResourceType, TalosClient, TalosCredentials } from "../talos/client/talosClient.ts";
 import { type Clock, pause } from "./clock.ts";
+import { UnreadableNode } from "./lookFailure.ts";
 import { News } from "./news.ts";
 
 /** A node as gates are told of it. */
@@ -71,7 +72,7 @@ export async function* watchNodes<Facts, Node extends GateNode>(
       if (!isDeepStrictEqual(before, views[index])) news.tell();
     };
     watchNode(node.endpoint, credentials, reading, report, signal, clock).catch((error) => {
-      failure = { error };
+      failure = { error: new UnreadableNode(node.name, error) };
       news.tell();
     });
   }

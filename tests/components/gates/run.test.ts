@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { catalogue } from "../../../components/errors/catalogue.ts";
 import type { GateOutputs, GateProperties } from "../../../components/gates/openGate.ts";
 import { create, diff, read, update } from "../../../components/gates/run.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
@@ -55,6 +56,30 @@ describe("S3.2 a gate that is made", () => {
       "  waited for the Kubernetes API to be ready 2 times in a row:",
       expect.stringMatching(/^ {4}https:\/\/127\.0\.0\.1:\d+: 500 not yet \(for 1 s\)$/),
       expect.stringMatching(/^ {2}What to do: Check the endpoint/),
+    ]);
+  });
+});
+
+describe("S1.7 a gate that cannot look", () => {
+  const failureOf = async (gate: Partial<GateProperties>): Promise<readonly string[]> => {
+    const error = await create({ ...properties, ...gate }).catch((reason: Error) => reason);
+    return String(error).split("\n");
+  };
+
+  test("says which gate, at which node, why, and what to do", async () => {
+    const node = { name: "w-1", role: "worker", endpoint: "127.0.0.1", address: "127.0.0.1" };
+    expect(await failureOf({ gate: "Stages", inputs: { nodes: [node] }, credentials: {} })).toEqual([
+      "Error: Stages cannot look (SLU-T111: A node's answer cannot be read)",
+      expect.stringMatching(/^ {2}w-1: ./),
+      `  What to do: ${catalogue["SLU-T111"].remedy}`,
+    ]);
+  });
+
+  test("says why and what to do where it is no node's fault", async () => {
+    expect(await failureOf({ credentials: { kubeconfig: "{" } })).toEqual([
+      "Error: KubernetesApi cannot look (SLU-K119: A gate cannot look)",
+      "  the kubeconfig is not one: it cannot be read as YAML",
+      `  What to do: ${catalogue["SLU-K119"].remedy}`,
     ]);
   });
 });
