@@ -2,7 +2,9 @@ import type { FailureCode } from "../errors/catalogue.ts";
 import type { NodeState } from "../talos/client/nodeState.ts";
 import { type Disk, type DiskChoice, describeChoice, describeDisk, matchingDisks } from "../talos/installDisk.ts";
 import { identityFaults, type MachineTraits } from "../talos/machineTraits.ts";
-import type { GateNode } from "./watchNodes.ts";
+import type { Verdict } from "./gateDefinition.ts";
+import { away, problemOf } from "./nodeAnswers.ts";
+import type { GateNode, NodeView } from "./watchNodes.ts";
 
 export interface PreflightNode extends GateNode {
   /** Where it is installed to. */
@@ -14,21 +16,36 @@ export interface MachineFacts extends MachineTraits {
   readonly disks: readonly Disk[];
 }
 
-export interface MachineFault {
+export type MachineView = NodeView<MachineFacts, PreflightNode>;
+
+interface MachineFault {
   readonly code: FailureCode;
   readonly reason: string;
   readonly remedy?: string;
 }
 
-export interface Machine {
+interface Machine {
   readonly facts: MachineFacts;
   readonly state: Exclude<NodeState, { kind: "foreign" | "unreachable" }>;
   /** The Talos that its config is made for. */
   readonly talosVersion: string;
 }
 
-/** All that is wrong with a machine that answers; nothing when it can take its config. */
-export function machineFaults(node: PreflightNode, { facts, state, talosVersion }: Machine): readonly MachineFault[] {
+/** All that can be said of a machine by now; nothing when it can take its config. */
+export function machineVerdicts(view: MachineView, talosVersion: string): readonly Verdict[] {
+  const { node, state, facts } = view;
+  // With a config it goes through its stages, and what it is shows by its certificate in the end.
+  const isUp =
+    state?.kind === "maintenance" ||
+    state?.kind === "ours" ||
+    (state?.kind === "settling" && state.stage === "running");
+  if (!isUp) return [away(view)];
+  if (facts === undefined) return problemOf(view);
+  const faults = machineFaults(node, { facts, talosVersion, state });
+  return faults.map((fault) => ({ kind: "failed", where: node.name, ...fault }));
+}
+
+function machineFaults(node: PreflightNode, { facts, state, talosVersion }: Machine): readonly MachineFault[] {
   return [
     ...identityFaults(node, facts).map((reason): MachineFault => ({ code: "SLU-T302", reason })),
     ...versionFaults(state, talosVersion),

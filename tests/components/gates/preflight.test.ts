@@ -1,18 +1,23 @@
 import { describe, expect, test } from "@jest/globals";
-import type { MachineFacts, PreflightNode } from "../../../components/gates/machineFaults.ts";
+import type { MachineView, PreflightNode } from "../../../components/gates/machineFaults.ts";
 import { preflight } from "../../../components/gates/preflight.ts";
-import type { NodeView } from "../../../components/gates/watchNodes.ts";
+import { watchMachines } from "../../../components/gates/watchMachines.ts";
+import { Feed } from "./feed.ts";
 import { recordedLooks } from "./recordedLooks.ts";
+import { SteppedClock, settled } from "./steppedClock.ts";
 import { verdicts } from "./verdicts.ts";
 
-type View = NodeView<MachineFacts, PreflightNode>;
+type View = MachineView;
 type Look = readonly View[];
 
 const look = recordedLooks<Look>("preflight");
 const silent = "1.13.8 in maintenance, one machine silent";
 
-function said(observation: Look, talosVersion = "1.13.8"): readonly string[] {
-  return verdicts(preflight, { nodes: [], credentials: { ca: "", crt: "", key: "" }, talosVersion }, observation);
+const inputs = (talosVersion = "1.13.8") => ({ nodes: [], credentials: { ca: "", crt: "", key: "" }, talosVersion });
+
+/** What is said when who does not answer has been waited for. */
+function said(views: Look, talosVersion?: string): readonly string[] {
+  return verdicts(preflight, inputs(talosVersion), { views, isLate: true });
 }
 
 /** The machines that answer, whose disk is /dev/sda, with another node behind each. */
@@ -34,7 +39,8 @@ describe("Preflight gate (S1.1)", () => {
   });
 
   test("nothing has failed while a machine may still answer", () => {
-    expect(said(look("1.13.8 in maintenance, one machine still to answer"))).toStrictEqual([
+    const views = look("1.13.8 in maintenance, one machine still to answer");
+    expect(verdicts(preflight, inputs(), { views, isLate: false })).toStrictEqual([
       expect.stringMatching(
         /^pending cp-1: no disk is \/dev\/vda; there is \/dev\/sda \(80 GB, model 'QEMU HARDDISK', serial '\d+'/,
       ),
@@ -43,7 +49,7 @@ describe("Preflight gate (S1.1)", () => {
     ]);
   });
 
-  test("after three tries all faults of all machines are in one report", () => {
+  test("all faults of all machines are in one report, those of a machine that did not come up in the meantime too", () => {
     expect(said(look(silent))).toStrictEqual([
       expect.stringMatching(/^failed SLU-T202 cp-1: no disk is/),
       expect.stringMatching(/^failed SLU-T202 w-1: no disk is/),
@@ -51,9 +57,25 @@ describe("Preflight gate (S1.1)", () => {
     ]);
   });
 
+  test("a machine that still boots is waited for before the report, however often it was tried", () => {
+    const report = verdicts(preflight, inputs(), { views: look(silent), isLate: false });
+    expect(report.map((line) => line.split(":")[0])).toStrictEqual(["pending cp-1", "pending w-1", "pending ghost"]);
+  });
+
   test("a machine that boots is waited for, where nothing else is wrong", () => {
     const boots = look(silent).filter(({ node }) => node.name === "ghost");
     expect(said([...machines({}), ...boots])).toStrictEqual(["pending ghost: does not answer: no answer within 3 s"]);
+  });
+
+  test("a machine that answers, but not with what it was asked for, was not tried so and so often", () => {
+    const [first, ...others] = machines({ install: { disk: "/dev/vda" } });
+    if (first === undefined) throw new Error("nothing recorded");
+    const { facts: _, ...rest } = first;
+    const settling: View = { ...rest, state: { kind: "settling", version: "v1.13.8", stage: "booting" }, tries: 0 };
+    const odd: View = { ...rest, problem: "not authorized" };
+    expect(said([settling, ...others])).toContain("pending cp-1: waits for its certificate, in stage booting");
+    expect(said([odd, ...others])).toContain("pending cp-1: not authorized");
+    expect(said([odd, ...others])).toContainEqual(expect.stringMatching(/^failed SLU-T202 w-1: no disk is/));
   });
 
   test("another machine than the one meant", () => {
@@ -95,5 +117,33 @@ describe("Preflight gate (S1.1)", () => {
       ({ node }): View => ({ node, tries: 3, state: { kind: "foreign", why: "another PKI" } }),
     );
     expect(said(foreign)).toContainEqual(expect.stringMatching(/^failed SLU-T109 cp-1: .*another PKI$/));
+  });
+});
+
+describe("what Preflight looks at", () => {
+  const answers = machines({ install: { disk: "/dev/vda" } });
+  const started = async () => {
+    const [clock, feed, stop] = [new SteppedClock(), new Feed<Look>(), new AbortController()];
+    const looks = watchMachines(inputs(), stop.signal, clock, (signal) => feed.observe(signal));
+    const seen: boolean[] = [];
+    const done = (async () => {
+      for await (const { isLate } of looks) seen.push(isLate);
+    })();
+    await settled();
+    return { clock, feed, seen, done, stop };
+  };
+
+  test("who does not answer has a while, from the first fault of another machine on", async () => {
+    const { clock, feed, seen, done, stop } = await started();
+    feed.say(look(silent).filter(({ node }) => node.name === "ghost"));
+    await clock.advance(100_000);
+    feed.say(answers);
+    await clock.advance(19_999);
+    expect(seen).toEqual([false, false]);
+    await clock.advance(1);
+    expect(seen).toEqual([false, false, true]);
+    stop.abort();
+    await done;
+    expect(clock.pending).toBe(0);
   });
 });
