@@ -2,6 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { Gate, type GateArgs } from "../components/gates/gate.ts";
 import type { GateName } from "../components/gates/registry.ts";
+import { sandboxImage } from "../components/kubernetes/sandboxImage.ts";
 import type { Machine } from "../components/machines/machine.ts";
 import { fluxChart, fluxRoot } from "../components/platform/flux.ts";
 import { cloudControllerManagerChart } from "../components/platform/hcloudCloudControllerManager.ts";
@@ -185,7 +186,7 @@ function csiInputs(config: ClusterConfig, nodes: readonly string[]): GateArgs<"C
     controller,
     nodePlugin,
     nodes,
-    // The image that every node has already: that of the pods' sandboxes.
-    ...(config.csi.probe && { probe: { ...probe, image: "registry.k8s.io/pause:3.10" } }),
+    // Nothing has to be fetched for it.
+    ...(config.csi.probe && { probe: { ...probe, image: sandboxImage(config.talosVersion) } }),
   };
 }
