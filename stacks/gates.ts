@@ -151,6 +151,7 @@ export class ClusterGates {
 function platformInputs(config: ClusterConfig, nodes: readonly string[]): PlatformInputs {
   const hasController = hasCloudControllerManager(config);
   const { sealedSecretsCertificate: certificate } = config;
+  const { url = "", branch, path, revision } = config.flux;
   return {
     CiliumReady: () => ({ nodes }),
     NodesReady: () => ({
@@ -170,6 +171,7 @@ function platformInputs(config: ClusterConfig, nodes: readonly string[]): Platfo
       controllers: ["source-controller", "kustomize-controller", "helm-controller", "notification-controller"],
       source: fluxRoot.name,
       root: fluxRoot.name,
+      ...{ url, branch, path, ...(revision !== undefined && { revision }) },
     }),
   };
 }

@@ -147,8 +147,9 @@ function sealingKey({
 }
 
 function gitSource({ flux, fluxGitPassword, fluxGitSshKey }: ClusterConfig): GitSource {
-  const { url = "", branch, path, interval, username, knownHosts } = flux;
-  return { url, branch, path, interval, username, knownHosts, password: fluxGitPassword, sshKey: fluxGitSshKey };
+  const { url = "", branch, revision, path, interval, username, knownHosts } = flux;
+  const credentials = { username, knownHosts, password: fluxGitPassword, sshKey: fluxGitSshKey };
+  return { url, branch, revision, path, interval, ...credentials };
 }
 
 function present<T>(value: T | undefined): T[] {

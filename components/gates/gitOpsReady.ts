@@ -1,21 +1,18 @@
 import { apiAnswers, type KubernetesCredentials, type Observed, observe } from "../kubernetes/observe.ts";
 import type { Clock } from "./clock.ts";
 import { deploymentReady } from "./deploymentReady.ts";
-import { type FluxKinds, fetched, hasNewest, heeded, reconciled } from "./fluxConditions.ts";
+import { heeded } from "./fluxHeeded.ts";
+import { type FluxKinds, type FluxRoot, fluxPaths } from "./fluxObjects.ts";
+import { reconciled } from "./fluxReconciled.ts";
+import { asAsked, type FluxAsked, fetched, hasNewest } from "./fluxSource.ts";
 import type { GateDefinition } from "./gateDefinition.ts";
 import { type SealedSecret, sealedSecretsOpened } from "./sealedSecretsOpened.ts";
 import { type WorkloadKinds, workloadPaths } from "./workloads.ts";
 
-export interface GitOpsReadyInputs {
+export interface GitOpsReadyInputs extends FluxRoot, FluxAsked {
   readonly credentials: KubernetesCredentials;
-  readonly namespace: string;
   /** Flux' Deployments. */
   readonly controllers: readonly string[];
-  /** The GitRepository and the Kustomization that the cluster begins with. */
-  readonly source: string;
-  readonly root: string;
-  /** A commit that has to be applied; without one it is the newest that Flux has fetched. */
-  readonly revision?: string;
 }
 
 type Kinds = WorkloadKinds & FluxKinds & { sealedSecrets: SealedSecret };
@@ -25,18 +22,22 @@ type Observation = Observed<Kinds> & { readonly watched: number };
 export const gitOpsReady: GateDefinition<GitOpsReadyInputs, Observation> = {
   name: "GitOpsReady",
   timeoutCode: "SLU-K115",
-  conditions: ({ controllers, source, root, revision }) => [
+  conditions: (inputs) => [
     apiAnswers,
-    ...controllers.map((name) => deploymentReady(name, "SLU-K115")),
-    heeded(source, root),
-    fetched(source, revision),
-    sealedSecretsOpened<Observation>(hasNewest(source)),
-    reconciled(source, root),
+    ...inputs.controllers.map((name) => deploymentReady(name, "SLU-K115")),
+    asAsked(inputs, inputs),
+    heeded(inputs),
+    fetched(inputs, inputs),
+    sealedSecretsOpened<Observation>(hasNewest(inputs)),
+    reconciled(inputs),
   ],
   observe: look,
-  evidence: ({ kustomizations }) => ({
+  evidence: ({ kustomizations }, { namespace: own }) => ({
     revisions: Object.fromEntries(
-      kustomizations.map(({ metadata, status }) => [metadata.name, status?.lastAppliedRevision ?? ""]),
+      kustomizations.map(({ metadata: { name, namespace }, status }) => [
+        namespace === own ? name : `${namespace}/${name}`,
+        status?.lastAppliedRevision ?? "",
+      ]),
     ),
   }),
 };
@@ -48,9 +49,8 @@ async function* look(
 ): AsyncGenerator<Observation> {
   const paths = {
     ...workloadPaths(namespace),
-    sources: `/apis/source.toolkit.fluxcd.io/v1/namespaces/${namespace}/gitrepositories`,
+    ...fluxPaths,
     sealedSecrets: "/apis/bitnami.com/v1alpha1/sealedsecrets",
-    kustomizations: `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${namespace}/kustomizations`,
   };
   const began = clock.now();
   for await (const seen of observe<Kinds>(credentials, paths, signal, clock)) {

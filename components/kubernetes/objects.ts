@@ -10,6 +10,11 @@ export interface KubernetesObject {
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
     readonly creationTimestamp?: string;
+    /** Who has set which fields: `{ "f:spec": { "f:suspend": {} } }`. */
+    readonly managedFields?: readonly {
+      readonly manager?: string;
+      readonly fieldsV1?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    }[];
     readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[];
   };
 }

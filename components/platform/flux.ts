@@ -18,6 +18,8 @@ export interface GitSource {
   /** Of the form `https://`, `http://` or `ssh://`. */
   readonly url: string;
   readonly branch: string;
+  /** The commit of it that the cluster stays at. Default: the newest there is. */
+  readonly revision?: string | undefined;
   /** The folder that the root Kustomization applies. */
   readonly path: string;
   /** How often the repository is looked at, for example `1m`. */
@@ -78,8 +80,8 @@ export class Flux extends pulumi.ComponentResource {
         spec: {
           interval: source.interval,
           url: source.url,
-          ref: { branch: source.branch },
-          ...(credentials && { secretRef: { name: fluxRoot.name } }),
+          ref: { branch: source.branch, commit: source.revision },
+          secretRef: credentials && { name: fluxRoot.name },
         },
       },
       reconciled,
@@ -101,7 +103,7 @@ export class Flux extends pulumi.ComponentResource {
           // Without Flux the cluster is no longer told what to be; that is no reason to take everything away.
           deletionPolicy: "Orphan",
           sourceRef: { kind: "GitRepository", name: fluxRoot.name },
-          ...(sopsAgeKey && { decryption: { provider: "sops", secretRef: { name: sopsSecret } } }),
+          decryption: sopsAgeKey === undefined ? undefined : { provider: "sops", secretRef: { name: sopsSecret } },
         },
       },
       reconciled,

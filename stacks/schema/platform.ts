@@ -63,6 +63,11 @@ export const flux = z.strictObject({
     .regex(/^(https?|ssh):\/\/[^\s/]+\/\S+$/, "must be of the form https://<host>/<path> or ssh://git@<host>/<path>")
     .optional(),
   branch: z.string().min(1).default("main"),
+  /** The commit of the branch that the cluster is to be at, and stays at. Default: the newest. */
+  revision: z
+    .string()
+    .regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/, "must be the whole id of a commit, 40 or 64 hexadecimal digits")
+    .optional(),
   /** The folder in it that the cluster is made from. */
   path: z.string().regex(/^\.\//, "must begin with './'").default("./"),
   /** How often the repository is looked at. */

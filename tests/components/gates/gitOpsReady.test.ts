@@ -3,16 +3,23 @@ import { gitOpsReady } from "../../../components/gates/gitOpsReady.ts";
 import { credentials, look, recorded, verdicts } from "./kubernetesLooks.ts";
 
 type Look = Parameters<typeof gitOpsReady.evidence>[0];
-type Flux = Pick<Look, "sources" | "kustomizations"> & Partial<Pick<Look, "sealedSecrets">>;
+type Flux = Pick<Look, "sources" | "kustomizations"> &
+  Partial<Pick<Look, "sealedSecrets" | "helmReleases" | "helmRepositories" | "ociRepositories" | "buckets">>;
 const recordings = () =>
   recorded<Record<"healthy" | "childCannotBeBuilt" | "rootCannotBeBuilt" | "noBranch", Flux>>("flux");
 /** Long after the source was last fetched. */
 const late = 60;
-const seen = (flux: Flux, watched = late): Look =>
-  look({ daemonSets: [], deployments: [], pods: [], events: [], sealedSecrets: [], ...flux, watched });
-const inputs = { credentials, namespace: "flux-system", controllers: [], source: "flux-system", root: "flux-system" };
-const judge = (one: Look, own: { controllers?: string[]; revision?: string } = {}) =>
-  verdicts(gitOpsReady.conditions({ ...inputs, ...own }), one);
+const seen = (flux: Flux, watched = late): Look => look({ ...nothing, ...flux, watched });
+const nothing = {
+  ...{ daemonSets: [], deployments: [], pods: [], events: [], sealedSecrets: [] },
+  ...{ helmReleases: [], helmRepositories: [], ociRepositories: [], buckets: [] },
+};
+const inputs = {
+  ...{ credentials, namespace: "flux-system", controllers: [], source: "flux-system", root: "flux-system" },
+  ...{ url: "http://192.0.2.30/sample.git", branch: "main", path: "./clusters/lab" },
+};
+type Own = { controllers?: string[]; revision?: string; url?: string; branch?: string; path?: string };
+const judge = (one: Look, own: Own = {}) => verdicts(gitOpsReady.conditions({ ...inputs, ...own }), one);
 const revision = () => recordings().healthy.sources[0]?.status?.artifact?.revision ?? "";
 
 describe("S3.2 the gate GitOpsReady", () => {
@@ -32,10 +39,44 @@ describe("S3.2 the gate GitOpsReady", () => {
 
   test("waits for the commit that is asked for, and opens with it", () => {
     const commit = revision().split(":")[1] ?? "";
-    expect(judge(seen(recordings().healthy), { revision: commit })).toEqual([]);
-    expect(judge(seen(recordings().healthy), { revision: "0123abc" })).toEqual([
+    const pinned = (to: string) => {
+      const { sources, kustomizations } = recordings().healthy;
+      const spec = (one: (typeof sources)[number]) => ({ ...one.spec, ref: { branch: "main", commit: to } });
+      return judge(seen({ sources: sources.map((one) => ({ ...one, spec: spec(one) })), kustomizations }), {
+        revision: to,
+      });
+    };
+    expect(pinned(commit)).toEqual([]);
+    const other = commit.replaceAll(/./g, "0");
+    expect(pinned(other)).toEqual([
       { kind: "pending", where: "GitRepository flux-system", reason: `has ${revision()}` },
     ]);
+  });
+
+  test.each<[string, Own, string]>([
+    [
+      "GitRepository",
+      { url: "https://git.example.org/home.git" },
+      'spec.url is "http://192.0.2.30/sample.git", not "https://git.example.org/home.git"',
+    ],
+    ["GitRepository", { branch: "stable" }, 'spec.ref is {"branch":"main"}, not {"branch":"stable"}'],
+    ["GitRepository", { revision: "0123" }, 'spec.ref is {"branch":"main"}, not {"branch":"main","commit":"0123"}'],
+    ["Kustomization", { path: "./clusters/home" }, 'spec.path is "./clusters/lab", not "./clusters/home"'],
+  ])("U3 fails where the %s leads to another place than the environment says: %j", (kind, own, reason) => {
+    const [first, ...rest] = judge(seen(recordings().healthy), own);
+    const remedy = expect.stringContaining("--refresh");
+    expect(first).toEqual({ kind: "failed", where: `${kind} flux-system`, reason, code: "SLU-K115", remedy });
+    expect(rest.filter(({ kind: one }) => one === "failed")).toEqual([]);
+  });
+
+  test("takes a folder for the same however it is written, and shows no password that somebody has put into the URL", () => {
+    const { healthy } = recordings();
+    for (const path of ["clusters/lab", "./clusters/lab/"]) expect(judge(seen(healthy), { path })).toEqual([]);
+    const url = "https://me:geheim@git.example.org/home.git";
+    const sources = healthy.sources.map((one) => ({ ...one, spec: { ...one.spec, url } }));
+    const said = JSON.stringify(judge(seen({ ...healthy, sources })));
+    expect(said).toContain("https://***@git.example.org/home.git");
+    expect(said).not.toContain("geheim");
   });
 
   test("waits where what was fetched is newer than what was applied", () => {
@@ -59,7 +100,9 @@ describe("S3.2 the gate GitOpsReady", () => {
     ["Kustomization flux-system", "kustomization", "kustomizations"],
   ] as const)("U3 says that %s is suspended, at once and with what resumes it", (where, command, kind) => {
     const { healthy } = recordings();
-    const suspended = healthy[kind].map((one) => ({ ...one, spec: { ...one.spec, suspend: true } }));
+    const suspended = healthy[kind].map((one) =>
+      one.metadata.name === "flux-system" ? { ...one, spec: { ...one.spec, suspend: true } } : one,
+    );
     expect(judge(seen({ ...healthy, [kind]: suspended }))).toMatchObject([
       {
         kind: "failed",
@@ -71,8 +114,61 @@ describe("S3.2 the gate GitOpsReady", () => {
     ]);
   });
 
+  describe("U3 of a part that is suspended", () => {
+    const labels = {
+      "kustomize.toolkit.fluxcd.io/name": "apps",
+      "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+    };
+    const paused = (name: string, namespace: string, own: object = {}) => ({
+      metadata: { name, namespace, labels, ...own },
+      spec: { suspend: true, interval: "10m", url: "https://charts.example.org" },
+    });
+    const written = (manager: string) => [
+      { manager: "kustomize-controller", fieldsV1: { "f:spec": { "f:path": {} } } },
+      { manager, fieldsV1: { "f:spec": { "f:suspend": {} } } },
+    ];
+    const suspendApps = (managedFields: ReturnType<typeof written>) =>
+      recordings().healthy.kustomizations.map((one) =>
+        one.metadata.name === "apps"
+          ? { ...one, metadata: { ...one.metadata, managedFields }, spec: { ...one.spec, suspend: true } }
+          : one,
+      );
+    const said = (own: Partial<Flux>) =>
+      judge(seen({ ...recordings().healthy, ...own })).map((one) =>
+        one.kind === "failed" ? `${one.where}: ${/`(flux.*?)`/.exec(one.remedy ?? "")?.[1]}` : one,
+      );
+
+    test("says so, where the root has applied it", () => {
+      expect(said({ kustomizations: suspendApps(written("flux")) })).toEqual([
+        "Kustomization apps: flux resume kustomization apps",
+      ]);
+    });
+
+    test("does not mind where git has it so", () => {
+      expect(said({ kustomizations: suspendApps(written("kustomize-controller")) })).toEqual([]);
+    });
+
+    test.each([
+      ["helmReleases", "HelmRelease web/it: flux resume helmrelease it -n web"],
+      ["sources", "GitRepository web/it: flux resume source git it -n web"],
+      ["helmRepositories", "HelmRepository web/it: flux resume source helm it -n web"],
+      ["ociRepositories", "OCIRepository web/it: flux resume source oci it -n web"],
+      ["buckets", "Bucket web/it: flux resume source bucket it -n web"],
+    ] as const)("says so of what a Kustomization under it has applied: %s", (list, words) => {
+      const own = { [list]: [...(list === "sources" ? recordings().healthy.sources : []), paused("it", "web")] };
+      expect(said(own)).toEqual([words]);
+    });
+
+    test("leaves alone what did not come from this repository", () => {
+      const { "kustomize.toolkit.fluxcd.io/name": _, ...others } = { ...labels, app: "it" };
+      const foreign = { ...labels, "kustomize.toolkit.fluxcd.io/namespace": "tenant" };
+      const helmReleases = [paused("it", "web", { labels: others }), paused("that", "web", { labels: foreign })];
+      expect(said({ helmReleases })).toEqual([]);
+    });
+  });
+
   test("says in Flux' words why the repository cannot be fetched, and does not hold the last commit's faults against it", () => {
-    expect(judge(seen(recordings().noBranch))).toMatchObject([
+    expect(judge(seen(recordings().noBranch), { branch: "nowhere" })).toMatchObject([
       {
         kind: "pending",
         where: "GitRepository flux-system",
@@ -182,7 +278,7 @@ describe("S3.2 the gate GitOpsReady", () => {
 
   test("does not hold against the root what it does not wait for", () => {
     const { sources, kustomizations } = recordings().childCannotBeBuilt;
-    const alone = kustomizations.map((one) => ({ ...one, spec: { wait: false } }));
+    const alone = kustomizations.map((one) => ({ ...one, spec: { ...one.spec, wait: false } }));
     expect(
       judge(seen({ sources, kustomizations: alone })).map((verdict) => verdict.kind === "pending" && verdict.where),
     ).toEqual(["Kustomization flux-system"]);

@@ -92,6 +92,12 @@ describe("Flux", () => {
     ]);
   });
 
+  test("S3.2 stays at the commit that is asked for", async () => {
+    const { resources } = await make({ revision: "0123abc" });
+    const [told] = summary(resources).filter(({ type }) => type.endsWith(":GitRepository"));
+    expect(told?.inputs).toMatchObject({ spec: { ref: { branch: "main", commit: "0123abc" } } });
+  });
+
   test("leaves its namespace behind when it is taken out, for nobody would end what is in it", async () => {
     expect((await make()).retained).toEqual([namespace]);
   });
