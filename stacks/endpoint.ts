@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Machine } from "../components/machines/machine.ts";
 import { kubernetesProvider } from "../components/platform/kubernetesProvider.ts";
 import { KubeVip } from "../components/platform/kubeVip.ts";
+import { changedOrFailed } from "../components/platform/leftAsItWas.ts";
 import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import type { Kubeconfig } from "../components/talos/kubeconfig.ts";
 import type { ClusterGates } from "./gates.ts";
@@ -53,7 +54,7 @@ function deployKubeVip(
     { kubeconfig, clusterIdentifier },
     { dependsOn: [serving] },
   );
-  const behind = { provider, deletedWith, dependsOn: [serving] };
+  const behind = { provider, deletedWith, dependsOn: [serving], transformations: [changedOrFailed] };
   const announced = services.announce === "kube-vip" ? { interface: services.interfaces[0] } : undefined;
   return new KubeVip(`${clusterName}-kube-vip`, { ...kubeVip, address, services: announced }, behind);
 }

@@ -8,6 +8,7 @@ import { HcloudCloudControllerManager } from "../components/platform/hcloudCloud
 import { HcloudCsi } from "../components/platform/hcloudCsi.ts";
 import { HcloudSecret, type HcloudSecretArgs } from "../components/platform/hcloudSecret.ts";
 import { kubernetesProvider } from "../components/platform/kubernetesProvider.ts";
+import { changedOrFailed } from "../components/platform/leftAsItWas.ts";
 import { mergeValues } from "../components/platform/mergeValues.ts";
 import { ProxmoxCsi, type ProxmoxCsiAccount } from "../components/platform/proxmoxCsi.ts";
 import { SealedSecrets, type SealingKey } from "../components/platform/sealedSecrets.ts";
@@ -58,6 +59,7 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
     provider,
     deletedWith: args.deletedWith,
     dependsOn: [...stages],
+    transformations: [changedOrFailed],
   });
   const charts = config.charts.path;
 

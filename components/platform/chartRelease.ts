@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { parse } from "yaml";
@@ -31,7 +30,7 @@ export function chartRelease(
   args: ChartArgs & { readonly values: Values },
   opts: pulumi.CustomResourceOptions,
 ): kubernetes.helm.v3.Release {
-  const release = new kubernetes.helm.v3.Release(
+  return new kubernetes.helm.v3.Release(
     name,
     {
       ...chartSource(chart, args),
@@ -45,34 +44,6 @@ export function chartRelease(
     },
     opts,
   );
-  const { version: askedVersion } = args;
-  pulumi.all([release.version, release.values, args.values]).apply(([version, values, asked]) => {
-    const left = leftAsItWas(chart, { version: askedVersion, values: asked }, { version, values });
-    if (left !== undefined && !pulumi.runtime.isDryRun()) throw left;
-  });
-  return release;
-}
-
-interface Installed {
-  readonly version: string;
-  readonly values: Values;
-}
-
-/** Where the provider does not reach the cluster it leaves a release as it was, and says so in no more than a warning. */
-export function leftAsItWas(chart: Chart, asked: Installed, state: Installed): pulumi.RunError | undefined {
-  const isSame = state.version === asked.version;
-  if (isSame && isDeepStrictEqual(withoutNulls(state.values), withoutNulls(asked.values))) return undefined;
-  const error = new pulumi.RunError(
-    `${chart.namespace}/${chart.release} is not what it shall be, version ${asked.version} with the values of this environment: the Kubernetes API did not answer when it was to be changed. Run it again.`,
-  );
-  // Pulumi prints it where there is one when an output rejects after the program's last line, also of a RunError.
-  delete error.stack;
-  return error;
-}
-
-/** The state has no place for null. */
-function withoutNulls(values: Values): unknown {
-  return JSON.parse(JSON.stringify(values, (_, value) => value ?? undefined));
 }
 
 function chartSource(

@@ -42,7 +42,7 @@ export class ServiceAddresses extends pulumi.ComponentResource {
           apiVersion: "cilium.io/v2alpha1",
           kind: "CiliumL2AnnouncementPolicy",
           metadata: { name: "node-network" },
-          spec: { loadBalancerIPs: true, ...(interfaces.length > 0 && { interfaces: [...interfaces] }) },
+          spec: { loadBalancerIPs: true, interfaces: interfaces.length > 0 ? [...interfaces] : undefined },
         },
         { parent: this },
       );

@@ -2,10 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "@jest/globals";
-import * as kubernetes from "@pulumi/kubernetes";
-import * as pulumi from "@pulumi/pulumi";
-import { type Chart, type ChartArgs, chartRelease, leftAsItWas } from "../../../components/platform/chartRelease.ts";
-import { record } from "../../support/mocks.ts";
+import { type Chart, type ChartArgs, chartRelease } from "../../../components/platform/chartRelease.ts";
 import { recordPlatform, release } from "./platformResources.ts";
 
 const chart: Chart = { name: "thing", repository: "https://charts.example.org", release: "a-thing", namespace: "ns" };
@@ -41,13 +38,6 @@ describe("a chart", () => {
     expect(resources.map(({ inputs }) => inputs)).toEqual([{ ...named, values }]);
   });
 
-  test("S1.8 is compared with the state by what its values have become", async () => {
-    const made = { a: pulumi.output({ b: 1 }), gone: null };
-    await expect(
-      recordPlatform((provider) => chartRelease("it", chart, { version: "1.10.0", values: made }, { provider })),
-    ).resolves.toBeDefined();
-  });
-
   test("U2 comes from a folder where one is named, so that nothing is fetched", async () => {
     const { resources } = await make({ version: "1.10.0", charts: folder });
     const { repositoryOpts: _, ...local } = release(join(folder, "thing"), "", "1.10.0", "a-thing", "ns");
@@ -64,32 +54,5 @@ describe("a chart", () => {
     await expect(make({ version: "1.10.0", charts: "/nowhere" })).rejects.toThrow(
       "charts.path: /nowhere/thing holds no chart, but thing 1.10.0 is to be installed from there",
     );
-  });
-});
-
-describe("an update that the provider left out because the API did not answer", () => {
-  const asked = { version: "1.10.0", values };
-
-  test.each([
-    ["its version", { version: "1.9.0", values: { a: { b: 1 } } }],
-    ["a value", { version: "1.10.0", values: { a: { b: 2 } } }],
-    ["a value that is gone", { version: "1.10.0", values: { a: { b: 1 }, c: true } }],
-  ])("S1.8 of %s is an error of one line, and no success that changed nothing", (_, state) => {
-    const error = leftAsItWas(chart, asked, state);
-    expect(error?.message).toBe(
-      "ns/a-thing is not what it shall be, version 1.10.0 with the values of this environment: the Kubernetes API did not answer when it was to be changed. Run it again.",
-    );
-    expect(error?.stack).toBeUndefined();
-  });
-
-  test("is not seen in one that was made: the state has the values but for null", () => {
-    expect(leftAsItWas(chart, asked, { version: "1.10.0", values: { a: { b: 1 } } })).toBeUndefined();
-  });
-
-  test("U2 is none in a preview, which is made without the cluster", async () => {
-    const program = () =>
-      chartRelease("it", chart, asked, { provider: new kubernetes.Provider("kubernetes") }).version.apply(() => true);
-    const state = () => ({ version: "1.9.0", values: {} });
-    await expect(record(program, { preview: true, state })).resolves.toBeDefined();
   });
 });
