@@ -37,17 +37,15 @@ export function deployEndpoint(args: EndpointArgs): pulumi.Resource {
 
   const serving = gates.onKubernetes(kubeconfig).firstApi([after], [own, ...ground]);
   const kubeVip = deployKubeVip(args, { vip, kubeconfig, serving });
-  return prove(
-    [kubeVip],
-    [config.kubeVip.version, config.kubeVip.interface ?? "", config.services.announce, ...ground],
-  );
+  const settings = [config.kubeVip.version, config.kubeVip.interface, kubeVipServices(config)];
+  return prove([kubeVip], [JSON.stringify(settings), ...ground]);
 }
 
 function deployKubeVip(
   { config, clusterIdentifier, deletedWith }: EndpointArgs,
   stage: { readonly vip: string; readonly kubeconfig: pulumi.Input<string>; readonly serving: pulumi.Resource },
 ): KubeVip {
-  const { clusterName, kubeVip, services } = config;
+  const { clusterName, kubeVip } = config;
   const { vip: address, kubeconfig, serving } = stage;
   const provider = kubernetesProvider(
     `${clusterName}-first-kubernetes`,
@@ -55,6 +53,10 @@ function deployKubeVip(
     { dependsOn: [serving] },
   );
   const behind = { provider, deletedWith, dependsOn: [serving], transformations: [changedOrFailed] };
-  const announced = services.announce === "kube-vip" ? { interface: services.interfaces[0] } : undefined;
-  return new KubeVip(`${clusterName}-kube-vip`, { ...kubeVip, address, services: announced }, behind);
+  return new KubeVip(`${clusterName}-kube-vip`, { ...kubeVip, address, services: kubeVipServices(config) }, behind);
+}
+
+/** Undefined where it does not answer for addresses of Services. */
+function kubeVipServices({ services }: Pick<ClusterConfig, "services">) {
+  return services.announce === "kube-vip" ? { interface: services.interfaces[0] } : undefined;
 }

@@ -35,6 +35,11 @@ const onEveryNode: ReadonlySet<PlatformGate> = new Set(["CiliumReady", "NodesRea
 /** A gate of the chain. `after` is what it is behind, and the triggers stand for what it guards. */
 type Make = (after: readonly pulumi.Resource[], triggers?: readonly pulumi.Input<string>[]) => pulumi.Resource;
 
+interface Making {
+  readonly part?: string;
+  readonly keepSecrets?: boolean | undefined;
+}
+
 /** What a gate that opened saw, and how many seconds it took. */
 export interface GateReport {
   readonly evidence: pulumi.Output<Record<string, unknown>>;
@@ -84,33 +89,34 @@ export class ClusterGates {
     const apiAt =
       (part: string): Make =>
       (after, triggers = []) =>
-        this.make("KubernetesApi", { inputs: { answers: 3 }, credentials, after, triggers }, part);
+        this.make("KubernetesApi", { inputs: { answers: 3 }, credentials, after, triggers }, { part });
     const [firstApi, api] = [apiAt("first-kubernetes-api"), apiAt("kubernetes-api")];
     const joined: Make = (after, triggers = []) =>
       this.make("NodesJoined", { inputs: { nodes: this.expectedNodes() }, credentials, after, triggers });
     const machineIds = this.machines.map(({ machineId }) => machineId);
-    const platform: MakeGate = (gate, after, triggers) => {
+    const platform: MakeGate = (gate, after, { triggers, secrets = [], keepSecrets }) => {
       const inputs = platformInputs(this.config, names)[gate]();
       // The names stay when a machine is replaced, and what was proven of it is not.
       const ground = onEveryNode.has(gate) ? machineIds : [];
-      return this.make(gate, { inputs, credentials, after, triggers: [...triggers, ...ground] });
+      const guard = { triggers: [...triggers, ...ground], secretTriggers: secrets };
+      return this.make(gate, { inputs, credentials, after, ...guard }, { keepSecrets });
     };
     return { firstApi, api, joined, platform };
   }
 
   private make<Name extends GateName>(
     gate: Name,
-    args: Pick<GateArgs<Name>, "inputs" | "credentials" | "triggers"> & { readonly after: readonly pulumi.Resource[] },
-    part: string = gateKinds[gate].part,
+    { after, ...args }: Omit<GateArgs<Name>, "settings"> & { readonly after: readonly pulumi.Resource[] },
+    { part = gateKinds[gate].part, keepSecrets = false }: Making = {},
   ): pulumi.Resource {
-    const { inputs, credentials, triggers, after } = args;
     const { timeout, flaps } = gateKinds[gate];
     const settings = { deadline: this.config.timeouts[timeout], stable: flaps ? this.config.stableSeconds : 0 };
     const made = new Gate(
       gate,
       `${this.config.clusterName}-${part}`,
-      { inputs, credentials, settings, triggers },
-      { dependsOn: [...after] },
+      { ...args, settings },
+      // A preview may be made without the account: a stand-in for a secret is no other secret.
+      { dependsOn: [...after], ignoreChanges: keepSecrets ? ["secretTriggers"] : [] },
     );
     if (part === gateKinds[gate].part) this.reports[gate] = { evidence: made.evidence, waited: made.waited };
     return made;

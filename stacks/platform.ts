@@ -19,12 +19,17 @@ import { volumeDriver, volumeDriverVersion } from "./volumeDrivers.ts";
 
 export type PlatformGate = "CiliumReady" | "NodesReady" | "CsiReady" | "SealedSecretsReady" | "GitOpsReady";
 
-/** Makes a gate that waits behind a stage. When one of the triggers changes it is waited at again. */
-export type MakeGate = (
-  gate: PlatformGate,
-  after: readonly pulumi.Resource[],
-  triggers: readonly string[],
-) => pulumi.Resource;
+/** What a gate stands for: when some of it changes, it is waited at again. */
+export interface Guard {
+  readonly triggers: readonly pulumi.Input<string>[];
+  /** What must not be shown. */
+  readonly secrets?: readonly pulumi.Input<unknown>[];
+  /** Whether the secrets in the state stay, where those given stand for none. */
+  readonly keepSecrets?: boolean | undefined;
+}
+
+/** Makes a gate that waits behind a stage. */
+export type MakeGate = (gate: PlatformGate, after: readonly pulumi.Resource[], guard: Guard) => pulumi.Resource;
 
 export interface PlatformArgs {
   readonly config: ClusterConfig;
@@ -70,7 +75,7 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
     { version: cilium.version, values, charts, nodeCount: config.nodes.length },
     behind(...args.after),
   );
-  let open = gate("CiliumReady", [network], [cilium.version, hash(values)]);
+  let open = gate("CiliumReady", [network], { triggers: [cilium.version, hash(values)] });
   const addresses =
     services.announce === "none"
       ? undefined
@@ -81,30 +86,25 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
     hcloud !== undefined && (hasController || hasCsi(config))
       ? new HcloudSecret(named("hcloud"), hcloud, behind(open))
       : undefined;
-  const controller =
-    cloud !== undefined && hetzner !== undefined && hasController
-      ? new HcloudCloudControllerManager(
-          named("ccm"),
-          {
-            ...hetzner.cloudControllerManager,
-            charts,
-            podCidr: config.network.podCidr,
-            networkZone: hetzner.networkZone,
-          },
-          behind(open, cloud),
-        )
+  const controllerArgs =
+    hetzner !== undefined && hasController
+      ? { ...hetzner.cloudControllerManager, podCidr: config.network.podCidr, networkZone: hetzner.networkZone }
       : undefined;
-  open = gate(
-    "NodesReady",
-    [open, ...present(addresses), ...present(controller)],
-    present(controller && hetzner?.cloudControllerManager.version),
-  );
+  const controller =
+    cloud !== undefined && controllerArgs !== undefined
+      ? new HcloudCloudControllerManager(named("ccm"), { ...controllerArgs, charts }, behind(open, cloud))
+      : undefined;
+  const taken = [open, ...present(addresses), ...present(controller)];
+  open = gate("NodesReady", taken, {
+    triggers: controller === undefined ? [] : [hash(controllerArgs)],
+    ...(controller !== undefined && hcloudSecrets(hcloud, ["token", "network"])),
+  });
 
   const driver = hasCsi(config) ? volumeDriver(config) : undefined;
   if (driver !== undefined) {
     const version = volumeDriverVersion(driver, config);
     const storage = volumes(named("csi"), args, { version, charts }, behind(open, ...present(cloud)));
-    open = gate("CsiReady", [storage], [version]);
+    open = gate("CsiReady", [storage], volumesGuard(args, version));
   }
   if (sealedSecrets.enabled) {
     const key = sealingKey(config);
@@ -113,7 +113,7 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
       { version: sealedSecrets.version, charts, sealingKey: key },
       behind(open),
     );
-    open = gate("SealedSecretsReady", [unsealer], [sealedSecrets.version, hash(key?.certificate)]);
+    open = gate("SealedSecretsReady", [unsealer], { triggers: [sealedSecrets.version, hash(key?.certificate)] });
   }
   if (hasFlux(config)) {
     const source = gitSource(config);
@@ -122,7 +122,9 @@ export function deployPlatform(args: PlatformArgs): pulumi.Resource {
       { version: flux.version, charts, source, sopsAgeKey: config.sopsAgeKey },
       behind(open),
     );
-    open = gate("GitOpsReady", [gitOps], [flux.version, source.url, source.branch, source.path]);
+    const { password, sshKey, ...told } = source;
+    const secrets = [password, sshKey, config.sopsAgeKey];
+    open = gate("GitOpsReady", [gitOps], { triggers: [flux.version, hash(told)], secrets });
   }
   return open;
 }
@@ -134,11 +136,31 @@ function volumes(
   chart: ChartArgs,
   opts: pulumi.ComponentResourceOptions,
 ): pulumi.Resource {
-  const { proxmox } = config;
-  if (proxmox === undefined) return new HcloudCsi(name, chart, opts);
+  const where = proxmoxVolumes(config);
+  if (where === undefined) return new HcloudCsi(name, chart, opts);
   if (account === undefined) throw new Error("the driver for volumes has no account on Proxmox"); // its platform makes one
+  return new ProxmoxCsi(name, { ...chart, account, ...where }, opts);
+}
+
+function volumesGuard({ config, hcloud, proxmoxCsi: account }: PlatformArgs, version: string): Guard {
+  if (account === undefined) return { triggers: [version], ...hcloudSecrets(hcloud, ["token"]) };
+  const { tokenId, tokenSecret, ...place } = account;
+  return { triggers: [version, hash({ ...place, ...proxmoxVolumes(config) })], secrets: [tokenId, tokenSecret] };
+}
+
+/** Where volumes lie on Proxmox, and what becomes of them. */
+function proxmoxVolumes({ proxmox }: Pick<ClusterConfig, "proxmox">) {
+  if (proxmox === undefined) return undefined;
   const { storage = proxmox.storage, filesystem, reclaimPolicy } = proxmox.volumes;
-  return new ProxmoxCsi(name, { ...chart, account, storage, filesystem, reclaimPolicy }, opts);
+  return { storage, filesystem, reclaimPolicy };
+}
+
+/** What programs in the cluster know Hetzner's cloud by. */
+function hcloudSecrets(
+  hcloud: HcloudSecretArgs | undefined,
+  keys: readonly ("token" | "network")[],
+): Pick<Guard, "secrets" | "keepSecrets"> {
+  return { secrets: hcloud === undefined ? [] : keys.map((key) => hcloud[key]), keepSecrets: hcloud?.keepToken };
 }
 
 function sealingKey({

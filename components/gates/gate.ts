@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import type { GateSettings } from "./gateDefinition.ts";
 import { ownRow } from "./ownRow.ts";
@@ -11,6 +12,8 @@ export interface GateArgs<Name extends GateName> {
   readonly settings: GateSettings;
   /** Hashes or versions of what the gate guards: when one changes, it is waited again. */
   readonly triggers: readonly pulumi.Input<string>[];
+  /** The same of what must not be shown: it is kept as hashes, and these as secrets. */
+  readonly secretTriggers?: readonly pulumi.Input<unknown>[];
 }
 
 type Inputs<T> = { readonly [Key in keyof T]: pulumi.Input<T[Key]> };
@@ -26,7 +29,7 @@ export class Gate<Name extends GateName> extends pulumi.dynamic.Resource {
   declare readonly waited: pulumi.Output<number>;
 
   constructor(gate: Name, name: string, args: GateArgs<Name>, opts: pulumi.CustomResourceOptions) {
-    const { inputs, credentials, settings, triggers } = args;
+    const { inputs, credentials, settings, triggers, secretTriggers = [] } = args;
     const row = ownRow(`pulumi-nodejs:dynamic/gates:${gate}`, name, opts.parent);
     super(
       provider,
@@ -37,16 +40,25 @@ export class Gate<Name extends GateName> extends pulumi.dynamic.Resource {
         credentials: pulumi.secret(credentials),
         settings,
         triggers,
+        ...(secretTriggers.length > 0 && { secretTriggers: hashes(secretTriggers) }),
         row,
         evidence: undefined,
         waited: undefined,
         drift: undefined,
       },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["credentials"] }),
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["credentials", "secretTriggers"] }),
       "gates",
       gate,
     );
   }
+}
+
+function hashes(values: readonly pulumi.Input<unknown>[]): pulumi.Output<readonly string[]> {
+  const hash = (value: unknown) =>
+    createHash("sha256")
+      .update(JSON.stringify(value) ?? "")
+      .digest("hex");
+  return pulumi.secret(pulumi.all(values as pulumi.Input<string>[]).apply((all) => all.map(hash)));
 }
 
 /** The engine keeps this text in the state and runs it from there on refresh, so it holds nothing but the way to the code of the checkout. */

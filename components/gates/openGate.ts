@@ -16,6 +16,8 @@ export interface GateProperties {
   readonly settings: GateSettings;
   /** Stand for what the gate guards: when one changes, it has to be proven anew. */
   readonly triggers: readonly string[];
+  /** Hashes of what must not be shown, likewise. */
+  readonly secretTriggers?: readonly string[];
   /** The resource's own URN, for its row. */
   readonly row: string;
 }

@@ -34,8 +34,11 @@ export async function diff(_id: string, olds: GateOutputs, news: GateProperties)
 
 function whyAgain(olds: GateOutputs, news: GateProperties): string | undefined {
   if (olds.drift.length > 0) return olds.drift.join("; ");
-  const changed = (["gate", "inputs", "triggers"] as const).filter((key) => !isDeepStrictEqual(olds[key], news[key]));
-  return changed.length === 0 ? undefined : `${changed.join(" and ")} changed`;
+  const parts = { gate: "gate", inputs: "inputs", triggers: "triggers", secretTriggers: "secrets" } as const;
+  const changed = (Object.keys(parts) as (keyof typeof parts)[]).filter(
+    (key) => !isDeepStrictEqual(olds[key], news[key]),
+  );
+  return changed.length === 0 ? undefined : `${changed.map((key) => parts[key]).join(" and ")} changed`;
 }
 
 /** Looks once and never throws: a cluster that is gone must not stand in the way of anything. */

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import * as pulumi from "@pulumi/pulumi";
 import { parseClusterConfig } from "../../stacks/config.ts";
-import { deployPlatform, type MakeGate, type PlatformGate } from "../../stacks/platform.ts";
-import { type RecordedResource, type Recording, record, title } from "../support/mocks.ts";
+import { deployPlatform, type Guard, type MakeGate, type PlatformGate } from "../../stacks/platform.ts";
+import { type RecordedResource, type Recording, record, title, unwrap } from "../support/mocks.ts";
 import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
 
 class Mark extends pulumi.CustomResource {
@@ -22,12 +23,17 @@ const proxmoxCsi = {
 };
 
 /** The platform of an environment, with marks where the cluster and the gates are. */
-async function deploy(base: Base, changes: Record<string, unknown> = {}, preview = false) {
+async function deploy(
+  base: Base,
+  changes: Record<string, unknown> = {},
+  preview = false,
+  accounts: { readonly hcloud?: object; readonly proxmoxCsi?: object } = {},
+) {
   const raw = Object.entries(changes).reduce((config, [path, value]) => changed(config, path, value), rawConfig(base));
   const config = parseClusterConfig(raw);
-  const triggers: Partial<Record<PlatformGate, readonly string[]>> = {};
-  const gate: MakeGate = (name, after, of) => {
-    triggers[name] = of;
+  const guards: Partial<Record<PlatformGate, Guard>> = {};
+  const gate: MakeGate = (name, after, guard) => {
+    guards[name] = guard;
     return new Mark("Gate", name, after);
   };
   const recording = await record(
@@ -37,8 +43,11 @@ async function deploy(base: Base, changes: Record<string, unknown> = {}, preview
         config,
         kubeconfig: pulumi.secret("the kubeconfig"),
         clusterIdentifier: "abc",
-        hcloud: config.platform === "hetzner" ? { token: "the-token", network: "the-network" } : undefined,
-        proxmoxCsi: config.platform === "proxmox" ? proxmoxCsi : undefined,
+        hcloud:
+          config.platform === "hetzner"
+            ? { token: "the-token", network: "the-network", ...accounts.hcloud }
+            : undefined,
+        proxmoxCsi: config.platform === "proxmox" ? { ...proxmoxCsi, ...accounts.proxmoxCsi } : undefined,
         after: [cluster],
         deletedWith: cluster,
         gate,
@@ -46,7 +55,7 @@ async function deploy(base: Base, changes: Record<string, unknown> = {}, preview
     },
     { preview },
   );
-  return { ...recording, triggers };
+  return { ...recording, guards };
 }
 
 /** Everything that a resource waits for, directly, through its component and through what these wait for. */
@@ -233,12 +242,93 @@ describe("the platform", () => {
     expect(preview.invokes).toEqual([]);
   });
 
-  test("has a gate waited at again when what it guards changes, and then only", async () => {
-    const before = await deploy("cloud", { flux });
-    const after = await deploy("cloud", { flux, cilium: { values: { debug: { enabled: true } } } });
-    const { CiliumReady: old, ...others } = before.triggers;
-    const { CiliumReady: changedTriggers, ...same } = after.triggers;
-    expect(changedTriggers).not.toEqual(old);
-    expect(same).toEqual(others);
+  describe("has a gate waited at again when what it guards changes, and then only", () => {
+    const ssh = { url: "ssh://git@git.example.org/home.git" };
+    const known = { ...ssh, knownHosts: "git.example.org ssh-ed25519 AAAA" };
+    const age = (digit: string) => `AGE-SECRET-KEY-1${digit.repeat(58)}`;
+    const volumes = { "proxmox.volumes": { storage: "tank" } };
+    const cases: readonly (readonly [
+      string,
+      Base,
+      Record<string, unknown>,
+      Record<string, unknown>,
+      PlatformGate[],
+    ])[] = [
+      ["Cilium's values", "cloud", {}, { cilium: { values: { debug: { enabled: true } } } }, ["CiliumReady"]],
+      ["the range of pods", "cloud", {}, { "network.podCidr": "10.99.0.0/16" }, ["NodesReady"]],
+      ["the storage of volumes", "home", {}, volumes, ["CsiReady"]],
+      [
+        "their file system",
+        "home",
+        volumes,
+        { "proxmox.volumes": { storage: "tank", filesystem: "xfs" } },
+        ["CsiReady"],
+      ],
+      ["what becomes of them", "home", {}, { "proxmox.volumes": { reclaimPolicy: "Retain" } }, ["CsiReady"]],
+      ["the interval", "cloud", { flux }, { flux: { ...flux, interval: "5m" } }, ["GitOpsReady"]],
+      ["the commit", "cloud", { flux }, { flux: { ...flux, revision: "0".repeat(40) } }, ["GitOpsReady"]],
+      ["who fetches", "cloud", { flux }, { flux: { ...flux, username: "me" } }, ["GitOpsReady"]],
+      ["the password", "cloud", { flux, fluxGitPassword: "a" }, { fluxGitPassword: "b" }, ["GitOpsReady"]],
+      ["the key", "cloud", { flux: known, fluxGitSshKey: "a" }, { fluxGitSshKey: "b" }, ["GitOpsReady"]],
+      [
+        "the server's keys",
+        "cloud",
+        { flux: known, fluxGitSshKey: "a" },
+        { flux: { ...ssh, knownHosts: "git.example.org ssh-ed25519 BBBB" } },
+        ["GitOpsReady"],
+      ],
+      ["the age key", "cloud", { flux, sopsAgeKey: age("0") }, { sopsAgeKey: age("1") }, ["GitOpsReady"]],
+      ["nothing that is in the cluster", "cloud", { flux }, { timeouts: { csi: 99 }, stableSeconds: 9 }, []],
+    ];
+
+    test.each(cases)("%s", async (_, base, from, to, again) => {
+      expect(await changedGates(await deploy(base, from), await deploy(base, { ...from, ...to }))).toEqual(again);
+    });
+
+    test.each([
+      ["the token of the cloud", "cloud", { hcloud: { token: "another" } }, ["CsiReady", "NodesReady"]],
+      ["the network of the cloud", "cloud", { hcloud: { network: "another" } }, ["NodesReady"]],
+      ["the account's token", "home", { proxmoxCsi: { tokenSecret: "another" } }, ["CsiReady"]],
+      ["the account's name", "home", { proxmoxCsi: { tokenId: "another@pve!csi" } }, ["CsiReady"]],
+      ["the region", "home", { proxmoxCsi: { region: "another" } }, ["CsiReady"]],
+      ["the API's address", "home", { proxmoxCsi: { endpoint: "https://10.0.0.3:8006" } }, ["CsiReady"]],
+    ] as const)("%s", async (_, base, accounts, again) => {
+      expect(await changedGates(await deploy(base), await deploy(base, {}, false, accounts))).toEqual(again);
+    });
+
+    test("and keeps to itself what is secret of it", async () => {
+      const secrets = { fluxGitPassword: "geheim-1", sopsAgeKey: age("7"), sealedSecretsCertificate: undefined };
+      for (const { guards } of [await deploy("cloud", { flux, ...secrets }), await deploy("home")]) {
+        const plain = await Promise.all(Object.values(guards).map(({ triggers }) => becoming(triggers)));
+        expect(JSON.stringify(plain)).not.toMatch(/geheim|AGE-SECRET|the-token|the-secret/);
+      }
+    });
+
+    test("U2 but not in a preview that has no account, and so no token to compare", async () => {
+      const { guards } = await deploy("cloud", {}, true, { hcloud: { keepToken: true } });
+      expect(guards.NodesReady?.keepSecrets).toBe(true);
+      expect(guards.CsiReady?.keepSecrets).toBe(true);
+    });
   });
 });
+
+/** What the triggers have become. */
+async function becoming(values: readonly pulumi.Input<unknown>[] = []): Promise<readonly unknown[]> {
+  return (await unwrap(pulumi.all(values as pulumi.Input<string>[]))).value ?? [];
+}
+
+/** The gates of the second whose triggers are others than in the first. */
+async function changedGates(...both: readonly { readonly guards: Partial<Record<PlatformGate, Guard>> }[]) {
+  const [before = {}, after = {}] = await Promise.all(
+    both.map(async ({ guards }) => {
+      const all = Object.entries(guards).map(async ([gate, { triggers, secrets }]) => [
+        gate,
+        [await becoming(triggers), await becoming(secrets)],
+      ]);
+      return Object.fromEntries(await Promise.all(all)) as Record<string, unknown>;
+    }),
+  );
+  return Object.keys(after)
+    .filter((gate) => !isDeepStrictEqual(before[gate], after[gate]))
+    .sort();
+}

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import * as pulumi from "@pulumi/pulumi";
 import { Gate } from "../../../components/gates/gate.ts";
@@ -31,7 +32,7 @@ describe("S3.2 a gate in the graph", () => {
     expect(made).toMatchObject({
       type: "pulumi-nodejs:dynamic/gates:NodesReady",
       parent: "sluice:test:Stage stage",
-      additionalSecretOutputs: ["credentials"],
+      additionalSecretOutputs: ["credentials", "secretTriggers"],
       inputs: {
         gate: "NodesReady",
         inputs: { nodes: ["w-1"], controller: "cloud", labels: [] },
@@ -40,6 +41,28 @@ describe("S3.2 a gate in the graph", () => {
         triggers: ["a"],
         row: "urn:pulumi:test::sluice::sluice:test:Stage$pulumi-nodejs:dynamic/gates:NodesReady::home-nodes-ready",
       },
+    });
+  });
+
+  test("has what it guards and must not be shown as hashes, and these as secrets", async () => {
+    const program = () =>
+      new Gate(
+        "CiliumReady",
+        "it",
+        {
+          inputs: { nodes: [] },
+          credentials: { kubeconfig: "" },
+          settings: { deadline: 1, stable: 0 },
+          triggers: [],
+          secretTriggers: ["geheim", undefined],
+        },
+        {},
+      );
+    const { resources } = await record(program);
+    const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+    expect(resources[0]).toMatchObject({
+      additionalSecretOutputs: ["credentials", "secretTriggers"],
+      inputs: { secretTriggers: { secret: [hash('"geheim"'), hash("")] } },
     });
   });
 

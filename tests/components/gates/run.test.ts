@@ -186,6 +186,7 @@ describe("U1 the next run", () => {
   test.each<[string, Partial<GateProperties>]>([
     ["inputs", { inputs: { answers: 3 } }],
     ["triggers", { triggers: ["b"] }],
+    ["secrets", { secretTriggers: ["b"] }],
   ])("waits again where %s have changed, and says so", async (what, change) => {
     const outs = await opened();
     const before = asked();
