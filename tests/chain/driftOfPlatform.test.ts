@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse } from "yaml";
 import { Chain } from "../lab/support/chain.ts";
+import { environment } from "../lab/support/chainEnvironment.ts";
 import { type DriftName, findDrift, noDrift, refused } from "../lab/support/drifts.ts";
 import { commit } from "../lab/support/git.ts";
 
@@ -13,6 +14,8 @@ jest.setTimeout(300_000);
 const named = (...names: readonly [DriftName, ...DriftName[]]) => `U3 ${names.join(", ")}`;
 const sealingKeys = ["--namespace", "kube-system", "--selector", "sealedsecrets.bitnami.com/sealed-secrets-key"];
 const sealingPods = ["--namespace", "kube-system", "--selector", "app.kubernetes.io/name=sealed-secrets"];
+
+const flux = environment({}).flux as Readonly<Record<string, unknown>>;
 
 describe("a platform that drifts", () => {
   let chain: Chain;
@@ -26,6 +29,11 @@ describe("a platform that drifts", () => {
     chain.kubectl(
       ...["--namespace", "kube-system", "wait", "deployment", "sealed-secrets-controller"],
       ...["--for=condition=Available", "--timeout=60s"],
+    );
+  const suspendedByGit = (to: string) =>
+    chain.kubectl(
+      ...["--namespace", "flux-system", "wait", "kustomization", "secrets"],
+      ...[`--for=jsonpath={.spec.suspend}=${to}`, "--timeout=60s"],
     );
   const rootKustomization = ["--namespace", "flux-system", "patch", "kustomization", "flux-system", "--type", "merge"];
 
@@ -91,6 +99,67 @@ describe("a platform that drifts", () => {
     await chain.kubectl(...rootKustomization, "--patch", '{"spec":{"suspend":null}}');
     await chain.up();
     await noDrift(chain);
+  });
+
+  test("U3 Flux is suspended in a part: refused, with what resumes that part; what git suspends itself is as git says", async () => {
+    const suspendApps = (to: string) => [
+      ...["--namespace", "flux-system", "patch", "kustomization", "apps", "--type", "merge"],
+      // As the flux command does. What kubectl writes by its own name kustomize-controller takes back.
+      ...["--field-manager", "flux", "--patch", `{"spec":{"suspend":${to}}}`],
+    ];
+    await chain.kubectl(...suspendApps("true"));
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toEqual(["gate GitOpsReady: Kustomization apps: is suspended: what is in git is not applied"]);
+    await refused(chain, "GitOpsReady test-gitops-ready", /SLU-K115/, /`flux resume kustomization apps`/);
+    await chain.kubectl(...suspendApps("null"));
+    await chain.up();
+
+    await commit(chain.lab, "sed -i '/^spec:/a \\  suspend: true' clusters/lab/secrets.yaml");
+    await suspendedByGit("true");
+    // It sees another commit applied, once.
+    await chain.run("refresh");
+    await noDrift(chain);
+    await commit(chain.lab, "sed -i 's/suspend: true/suspend: false/' clusters/lab/secrets.yaml");
+    await suspendedByGit("false");
+    await chain.up("--refresh");
+  });
+
+  test(`${named("Flux looks elsewhere")}: named with both places, and set back`, async () => {
+    const source = ["--namespace", "flux-system", "patch", "gitrepository", "flux-system", "--type", "merge"];
+    await chain.kubectl(...source, "--patch", '{"spec":{"ref":{"branch":"nowhere"}}}');
+    const { drifts } = await findDrift(chain);
+    expect(drifts).toContain(
+      'gate GitOpsReady: GitRepository flux-system: spec.ref is {"branch":"nowhere"}, not {"branch":"main"}',
+    );
+    await chain.up();
+    await noDrift(chain);
+  });
+
+  test("S3.2 the commit that is asked for is applied, and stays so whatever comes after it", async () => {
+    const asked = async () => (await chain.outputs()).gitOpsRevision as string;
+    await chain.up("--refresh");
+    const before = await asked();
+    await commit(chain.lab, "echo '# later' >> apps/kustomization.yaml");
+    chain.configure({ flux: { ...flux, revision: before.replace(/^.*:/, "") } });
+    await chain.up();
+    expect(await asked()).toBe(before);
+    chain.configure({ flux });
+    await chain.up();
+    expect(await asked()).not.toBe(before);
+  });
+
+  test("S1.8 a change that the API did not answer to fails the up, and the next one makes it", async () => {
+    const silent = await chain.lab.fault({ on: "kube", name: "GET /openapi/v2", do: "drop" });
+    chain.configure({ flux: { ...flux, interval: "6s" } });
+    const up = await chain.run("up");
+    expect(up.code).not.toBe(0);
+    const said = (what: string) => `${what} flux-system/flux-system is not what it shall be`;
+    expect(up.stdout).toContain(`${said("GitRepository")} (spec.interval): the Kubernetes API did not answer`);
+    expect(up.stdout).toContain(`${said("Kustomization")} (spec.retryInterval): the Kubernetes API did not answer`);
+    await chain.lab.endFault(silent);
+    await chain.up();
+    const interval = ["get", "gitrepository", "flux-system", "--output", "jsonpath={.spec.interval}"];
+    expect(await chain.kubectl("--namespace", "flux-system", ...interval)).toBe("6s");
   });
 
   test(`${named("Flux is behind")}: refused in Flux' own words`, async () => {

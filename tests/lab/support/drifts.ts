@@ -22,6 +22,7 @@ export const drifts = {
   "a Cilium pod that is missing": "refused",
   "another sealing key": "refused",
   "Flux is suspended": "refused",
+  "Flux looks elsewhere": "mended",
   "Flux is behind": "refused",
   "a client's certificate near its end": "mended",
 } as const satisfies Readonly<Record<string, "mended" | "refused">>;
