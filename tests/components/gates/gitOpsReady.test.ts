@@ -6,7 +6,7 @@ type Look = Parameters<typeof gitOpsReady.evidence>[0];
 type Flux = Pick<Look, "sources" | "kustomizations"> &
   Partial<Pick<Look, "sealedSecrets" | "helmReleases" | "helmRepositories" | "ociRepositories" | "buckets">>;
 const recordings = () =>
-  recorded<Record<"healthy" | "childCannotBeBuilt" | "rootCannotBeBuilt" | "noBranch", Flux>>("flux");
+  recorded<Record<"healthy" | "childCannotBeBuilt" | "rootCannotBeBuilt" | "noBranch" | "suspended", Flux>>("flux");
 /** Long after the source was last fetched. */
 const late = 60;
 const seen = (flux: Flux, watched = late): Look => look({ ...nothing, ...flux, watched });
@@ -137,6 +137,13 @@ describe("S3.2 the gate GitOpsReady", () => {
       judge(seen({ ...recordings().healthy, ...own })).map((one) =>
         one.kind === "failed" ? `${one.where}: ${/`(flux.*?)`/.exec(one.remedy ?? "")?.[1]}` : one,
       );
+
+    test("says so where the flux command did it, and not where git has it so, as the API tells them apart", () => {
+      const { suspended } = recordings();
+      const paused = suspended.kustomizations.filter(({ spec }) => spec.suspend).map(({ metadata }) => metadata.name);
+      expect(paused).toEqual(["apps", "secrets"]);
+      expect(said(suspended)).toEqual(["Kustomization apps: flux resume kustomization apps"]);
+    });
 
     test("says so, where the root has applied it", () => {
       expect(said({ kustomizations: suspendApps(written("flux")) })).toEqual([
