@@ -90,6 +90,15 @@ describe("volumes on Proxmox", () => {
     expect(await driver.call("GET", "/cluster/resources", { type: "vm" })).toHaveLength(2);
   });
 
+  test("have a gate that keeps of the token which they are made with no more than what is encrypted", async () => {
+    const gate = (await chain.resources()).find(({ name }) => name === "test-csi-ready");
+    const encrypted = expect.objectContaining({ ciphertext: expect.any(String) });
+    for (const kept of [gate?.inputs, gate?.outputs]) {
+      const { secretTriggers } = kept as { secretTriggers: unknown };
+      expect([secretTriggers].flat()).toEqual(Array.isArray(secretTriggers) ? [encrypted, encrypted] : [encrypted]);
+    }
+  });
+
   test("are left alone by a second up (S1.6), and by a refresh (U3)", async () => {
     expect((await chain.up()).steps).toEqual([]);
     expect(await chain.run("refresh")).toMatchObject({ code: 0, steps: [] });
