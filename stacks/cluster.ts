@@ -75,7 +75,7 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   });
   const server = pulumi.interpolate`https://${platform.endpoint}:6443`;
   const kubeconfig = access.at(server, [shown]);
-  const kubernetes = gates.onKubernetes(kubeconfig);
+  const kubernetes = gates.onKubernetes(kubeconfig, ground);
   const serving = kubernetes.api([shown], [server, ...ground]);
   const joined = kubernetes.joined([serving], ground);
 

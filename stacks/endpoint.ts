@@ -35,7 +35,7 @@ export function deployEndpoint(args: EndpointArgs): pulumi.Resource {
   const prove = gates.onVirtualAddress(vip, credentials, kubeconfig);
   if (vipBy === "talos") return prove([after], ground);
 
-  const serving = gates.onKubernetes(kubeconfig).firstApi([after], [own, ...ground]);
+  const serving = gates.onKubernetes(kubeconfig, ground).firstApi([after], [own, ...ground]);
   const kubeVip = deployKubeVip(args, { vip, kubeconfig, serving });
   const settings = [config.kubeVip.version, config.kubeVip.interface, kubeVipServices(config)];
   return prove([kubeVip], [JSON.stringify(settings), ...ground]);

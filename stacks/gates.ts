@@ -30,8 +30,6 @@ const gateKinds = {
   GitOpsReady: { part: "gitops-ready", timeout: "gitops", flaps: true },
 } as const satisfies Record<GateName, { part: string; timeout: keyof ClusterConfig["timeouts"]; flaps: boolean }>;
 
-const onEveryNode: ReadonlySet<PlatformGate> = new Set(["CiliumReady", "NodesReady", "CsiReady"]);
-
 /** A gate of the chain. `after` is what it is behind, and the triggers stand for what it guards. */
 type Make = (after: readonly pulumi.Resource[], triggers?: readonly pulumi.Input<string>[]) => pulumi.Resource;
 
@@ -82,8 +80,8 @@ export class ClusterGates {
     return (after, triggers = []) => this.make("VirtualAddress", { inputs, credentials, after, triggers });
   }
 
-  /** Those that ask Kubernetes. */
-  onKubernetes(kubeconfig: pulumi.Output<string>) {
+  /** Those that ask Kubernetes; `ground` stands for the machines and the configs that they run. */
+  onKubernetes(kubeconfig: pulumi.Output<string>, ground: readonly pulumi.Input<string>[]) {
     const credentials = pulumi.output({ kubeconfig });
     const names = this.machines.map(({ name }) => name);
     const apiAt =
@@ -93,11 +91,9 @@ export class ClusterGates {
     const [firstApi, api] = [apiAt("first-kubernetes-api"), apiAt("kubernetes-api")];
     const joined: Make = (after, triggers = []) =>
       this.make("NodesJoined", { inputs: { nodes: this.expectedNodes() }, credentials, after, triggers });
-    const machineIds = this.machines.map(({ machineId }) => machineId);
     const platform: MakeGate = (gate, after, { triggers, secrets = [], keepSecrets }) => {
       const inputs = platformInputs(this.config, names)[gate]();
-      // The names stay when a machine is replaced, and what was proven of it is not.
-      const ground = onEveryNode.has(gate) ? machineIds : [];
+      // A node that was replaced, or rebooted for a config, has all its pods begun anew.
       const guard = { triggers: [...triggers, ...ground], secretTriggers: secrets };
       return this.make(gate, { inputs, credentials, after, ...guard }, { keepSecrets });
     };

@@ -164,6 +164,16 @@ describe("the chain, with", () => {
       expect(provider?.dependencies).toContain(`${gate("NodesJoined")} ${config.clusterName}-nodes-joined`);
     });
 
+    test("S1.6 has every gate waited at again when a node runs another config or is another machine, for its pods have begun anew", () => {
+      const gates = update.resources.filter(({ type }) => type.startsWith(gate("")) && type !== gate("Preflight"));
+      expect(gates.length).toBeGreaterThan(5);
+      for (const { name, inputs } of gates) {
+        const { triggers } = inputs as { readonly triggers: readonly string[] };
+        const hashes = triggers.filter((trigger) => trigger === "the-hash");
+        expect({ name, hashes: hashes.length }).toEqual({ name, hashes: config.nodes.length });
+      }
+    });
+
     test("U2 makes the same resources in the first preview, when nothing is known", () => {
       expect(preview.resources.map(title)).toEqual(update.resources.map(title));
     });
