@@ -128,6 +128,29 @@ func TestServicesGetTheirAddresses(t *testing.T) {
 	})
 }
 
+// What it holds already is let go, and the address that it could not have is none
+// of it.
+func TestAnAddressThatItCannotHaveEndsIt(t *testing.T) {
+	service := func(name, address string) *corev1.Service {
+		return &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, LoadBalancerIP: address},
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab(t, service("free", "10.0.0.51"))
+		pod := l.start("cp-1", map[string]string{"svc_enable": "true"})
+		time.Sleep(2 * time.Second)
+		require.Equal(t, "cp-1/eth0", l.holder("10.0.0.51"))
+		_, err := l.machines.Hold("w-1", "eth0", netip.MustParsePrefix("10.0.0.52/32"))
+		require.NoError(t, err)
+		_, err = l.client.CoreV1().Services("default").Create(t.Context(), service("taken", "10.0.0.52"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.EqualError(t, pod.ended(), "10.0.0.52/32 is held by w-1/eth0")
+		require.Equal(t, map[string]string{"10.0.0.52": "w-1/eth0"}, l.machines.all())
+	})
+}
+
 func TestWhatItNeeds(t *testing.T) {
 	for want, change := range map[string]map[string]string{
 		"no features are enabled":       {"cp_enable": ""},

@@ -47,8 +47,10 @@ func (p Program) announce(ctx context.Context, client kubernetes.Interface, run 
 	}); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	factory.StartWithContext(ctx)
 	defer factory.Shutdown()
+	defer cancel() // else an error would wait for them for ever
 	held := map[netip.Addr]func(){}
 	defer func() {
 		for _, release := range held {
@@ -76,9 +78,11 @@ func (p Program) announce(ctx context.Context, client kubernetes.Interface, run 
 				if held[address] != nil {
 					continue
 				}
-				if held[address], err = p.Machines.Hold(run.Host, link, netip.PrefixFrom(address, address.BitLen())); err != nil {
+				release, err := p.Machines.Hold(run.Host, link, netip.PrefixFrom(address, address.BitLen()))
+				if err != nil {
 					return err
 				}
+				held[address] = release
 				p.Timeline.Record(s.node, "kube-vip", "holds", "address", address.String(), "service", service.Namespace+"/"+service.Name)
 			}
 			if err := s.tell(ctx, client, service, addresses); err != nil {
