@@ -67,11 +67,7 @@ func blockOf(cidr, start, stop string) (block, error) {
 		if err != nil {
 			return block{}, err
 		}
-		last := prefix.Masked().Addr()
-		for last.Next().IsValid() && prefix.Contains(last.Next()) {
-			last = last.Next()
-		}
-		return block{prefix.Masked().Addr(), last}, nil
+		return block{prefix.Masked().Addr(), lastOf(prefix)}, nil
 	}
 	first, err := netip.ParseAddr(start)
 	if err != nil || stop == "" {
@@ -79,6 +75,17 @@ func blockOf(cidr, start, stop string) (block, error) {
 	}
 	last, err := netip.ParseAddr(stop)
 	return block{first, last}, err
+}
+
+// lastOf is the last address of a prefix, which may have more of them than anybody
+// counts.
+func lastOf(prefix netip.Prefix) netip.Addr {
+	bytes := prefix.Addr().AsSlice()
+	for bit := prefix.Bits(); bit < prefix.Addr().BitLen(); bit++ {
+		bytes[bit/8] |= 0x80 >> (bit % 8)
+	}
+	last, _ := netip.AddrFromSlice(bytes) // as long as it was
+	return last
 }
 
 // offers says whether the pool may give the address to the Service.

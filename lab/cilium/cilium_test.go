@@ -2,6 +2,7 @@ package cilium
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -70,6 +71,17 @@ func TestEachServiceGetsItsAddress(t *testing.T) {
 	require.Equal(t, "no_pool", give(pools[2:], services[:1])["d/first"].reason)
 }
 
+func TestTheLastAddressOfABlock(t *testing.T) {
+	for cidr, want := range map[string]string{
+		"10.0.2.0/31": "10.0.2.0-10.0.2.1", "10.0.2.77/24": "10.0.2.0-10.0.2.255", "0.0.0.0/0": "0.0.0.0-255.255.255.255",
+		"10.0.2.1/32": "10.0.2.1-10.0.2.1", "fd00::/64": "fd00::-fd00::ffff:ffff:ffff:ffff", "fd00::10/125": "fd00::10-fd00::17",
+	} {
+		one, err := blockOf(cidr, "", "")
+		require.NoError(t, err)
+		require.Equal(t, want, one.first.String()+"-"+one.last.String(), cidr)
+	}
+}
+
 func TestPoolsThatCannotBeRead(t *testing.T) {
 	for _, text := range []string{
 		`{spec: {blocks: [{cidr: 10.0.0.0}]}}`, `{spec: {blocks: [{start: x}]}}`, `{spec: {blocks: [{start: 10.0.0.1, stop: x}]}}`,
@@ -122,6 +134,15 @@ func TestTheOperator(t *testing.T) {
 	web, err := client.CoreV1().Services("d").Get(ctx, "web", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []netip.Addr{netip.MustParseAddr("10.0.1.7")}, addressesOf(web))
+}
+
+func TestAnAPIThatDoesNotTakeWhatItIsToldEndsIt(t *testing.T) {
+	client := fake.NewClientset(service("web", 1))
+	client.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("etcdserver: request timed out")
+	})
+	err := giver{client: client, timeline: timeline.New(time.Now, nil)}.run(t.Context(), newObjects(t))
+	require.EqualError(t, err, "etcdserver: request timed out")
 }
 
 func TestDefinitionsThatAreNotThere(t *testing.T) {

@@ -53,10 +53,12 @@ func (g giver) run(ctx context.Context, objects dynamic.Interface) error {
 			return err
 		}
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	typed.StartWithContext(ctx)
 	defer typed.Shutdown()
 	untyped.Start(ctx.Done())
 	defer untyped.Shutdown()
+	defer cancel() // else an error would wait for them for ever
 	if !cache.WaitForCacheSync(ctx.Done(), services.Informer().HasSynced, pools.Informer().HasSynced) {
 		return context.Cause(ctx)
 	}
