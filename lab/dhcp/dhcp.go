@@ -85,6 +85,30 @@ func (s *Server) Reserve(mac string, addr netip.Addr) error {
 	return nil
 }
 
+// Pass gives what a MAC has to another one, for which it is laid down then.
+func (s *Server) Pass(from, to string) error {
+	from, err := canonical(from)
+	if err != nil {
+		return err
+	}
+	to, err = canonical(to)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lease := s.leases[from]
+	switch {
+	case lease == nil:
+		return fmt.Errorf("%s has no address", from)
+	case from != to && s.leases[to] != nil:
+		return fmt.Errorf("%s has %s already", to, s.leases[to].Address)
+	}
+	delete(s.leases, from)
+	s.hand(&Lease{MAC: to, Address: lease.Address, Reserved: true})
+	return nil
+}
+
 // Release forgets a MAC and what it had.
 func (s *Server) Release(mac string) {
 	mac, err := canonical(mac)

@@ -77,6 +77,30 @@ func TestNobodyGetsAnAddressThatIsTaken(t *testing.T) {
 	}
 }
 
+func TestAnAddressIsPassedOn(t *testing.T) {
+	const before, after, other, addr = "02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:03", "10.0.0.31"
+	one := server(t, "10.0.0.100", "10.0.0.103")
+	if err := one.Reserve(before, netip.MustParseAddr(addr)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Lease(other, "vm"); err != nil {
+		t.Fatal(err)
+	}
+	for _, refused := range [][2]string{{before, other}, {after, before}, {before, "x"}, {"x", after}} {
+		if err := one.Pass(refused[0], refused[1]); err == nil {
+			t.Errorf("from %s to %s: it is passed on", refused[0], refused[1])
+		}
+	}
+	for _, to := range []string{before, after} {
+		if err := one.Pass(before, to); err != nil {
+			t.Errorf("to %s: %v", to, err)
+		}
+		if leases := one.Leases(); len(leases) != 2 || leases[0] != (Lease{MAC: to, Address: netip.MustParseAddr(addr), Reserved: true}) {
+			t.Errorf("leases: %+v", leases)
+		}
+	}
+}
+
 func TestAServerThatCannotBe(t *testing.T) {
 	for _, options := range []Options{
 		{From: netip.MustParseAddr("10.1.0.1"), To: netip.MustParseAddr("10.0.0.9")},

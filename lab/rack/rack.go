@@ -109,7 +109,11 @@ func (r *Rack) mount(m Machine) (machine.Box, error) {
 			return nil, fmt.Errorf("reserve its address: %w", err)
 		}
 	}
-	return r.Makes.Make(spec)
+	box, err := r.Makes.Make(spec)
+	if err != nil && m.DHCP {
+		router.Release(m.MAC)
+	}
+	return box, err
 }
 
 func (r *Rack) spec(m Machine, router machine.DHCP) (machine.Spec, error) {
@@ -185,19 +189,9 @@ func (r *Rack) Replace(ctx context.Context, name string, by Identity) (Identity,
 	if by.UUID == "" {
 		by.UUID = own.UUID
 	}
-	before := slot.machine
-	slot.box.Delete(ctx)
-	if err := ctx.Err(); err != nil {
-		return Identity{}, fmt.Errorf("machine %s does not end: %w", name, err)
-	}
-	router, err := r.LAN(before.Address.Masked(), before.Gateway)
-	if err != nil {
-		return Identity{}, err
-	}
-	router.Release(before.MAC)
-	after := before
+	after := slot.machine
 	after.MAC, after.UUID, after.Serial = by.MAC, by.UUID, "SN-"+by.UUID[:8]
-	box, err := r.mount(after)
+	box, err := r.exchange(ctx, slot, after)
 	if err != nil {
 		return Identity{}, fmt.Errorf("machine %s: %w", name, err)
 	}
@@ -206,6 +200,39 @@ func (r *Rack) Replace(ctx context.Context, name string, by Identity) (Identity,
 	r.Timeline.Record(name, "machine", "replaced", "mac", by.MAC, "uuid", by.UUID)
 	box.PowerOn()
 	return by, nil
+}
+
+// exchange takes out the box of a machine and makes the one that comes after it,
+// once all that the new one needs is there.
+func (r *Rack) exchange(ctx context.Context, slot *slot, after Machine) (machine.Box, error) {
+	before := slot.machine
+	router, err := r.LAN(after.Address.Masked(), after.Gateway)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := r.spec(after, router)
+	if err != nil {
+		return nil, err
+	}
+	if after.DHCP {
+		if err := router.Pass(before.MAC, after.MAC); err != nil {
+			return nil, fmt.Errorf("its address: %w", err)
+		}
+	}
+	slot.box.Delete(ctx)
+	var box machine.Box
+	if err = ctx.Err(); err != nil {
+		err = fmt.Errorf("does not end: %w", err)
+	} else {
+		box, err = r.Makes.Make(spec)
+	}
+	switch {
+	case err != nil && after.DHCP:
+		err = errors.Join(err, router.Pass(after.MAC, before.MAC))
+	case err == nil && !after.DHCP:
+		router.Release(before.MAC) // it may have asked for one
+	}
+	return box, err
 }
 
 // slot is that of a machine; the caller holds the lock.

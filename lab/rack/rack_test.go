@@ -19,6 +19,8 @@ import (
 // workshop makes boxes that only remember.
 type workshop struct {
 	made []*box
+	// fails is what the next one fails with.
+	fails error
 }
 
 type box struct {
@@ -28,6 +30,10 @@ type box struct {
 }
 
 func (w *workshop) Make(spec machine.Spec) (machine.Box, error) {
+	if err := w.fails; err != nil {
+		w.fails = nil
+		return nil, err
+	}
 	made := &box{spec: spec}
 	w.made = append(w.made, made)
 	return made, nil
@@ -124,6 +130,40 @@ func TestAMachineIsReplaced(t *testing.T) {
 		require.EqualError(t, refused(), want)
 	}
 	require.Len(t, made.made, 3)
+}
+
+func TestWhatFailsLeavesNothingBehind(t *testing.T) {
+	rack, made, router := racked(t, Machine{Name: "cp-1", Address: prefix("10.0.1.31/24"), MAC: "02:00:00:00:00:01", DHCP: true})
+	leases := router.Leases()
+	more := []Machine{{Name: "w-1", Address: prefix("10.0.1.32/24"), Gateway: gateway, Talos: "1.13.8", DHCP: true}}
+	made.fails = errors.New("no disk")
+	_, err := rack.Add(more)
+	require.EqualError(t, err, "machine w-1: no disk")
+	require.Equal(t, leases, router.Leases())
+
+	_, err = router.Lease("02:00:00:00:00:09", "stranger")
+	require.NoError(t, err)
+	leases = router.Leases()
+	_, err = rack.Replace(t.Context(), "cp-1", Identity{MAC: "02:00:00:00:00:09"})
+	require.ErrorContains(t, err, "machine cp-1: its address: 02:00:00:00:00:09 has 10.0.1.1")
+	require.False(t, made.made[0].deleted, "the one before it is still there")
+	require.Equal(t, leases, router.Leases())
+
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, err = rack.Replace(ended, "cp-1", Identity{MAC: "02:00:00:00:00:02"})
+	require.EqualError(t, err, "machine cp-1: does not end: context canceled")
+	require.Equal(t, leases, router.Leases())
+	made.fails = errors.New("no disk")
+	_, err = rack.Replace(t.Context(), "cp-1", Identity{MAC: "02:00:00:00:00:02"})
+	require.EqualError(t, err, "machine cp-1: no disk")
+	require.Equal(t, leases, router.Leases())
+
+	_, err = rack.Replace(t.Context(), "cp-1", Identity{MAC: "02:00:00:00:00:02"})
+	require.NoError(t, err)
+	added, err := rack.Add(more)
+	require.NoError(t, err)
+	require.Equal(t, []string{"w-1"}, added)
 }
 
 func TestMoreMachinesArePutIn(t *testing.T) {
