@@ -127,19 +127,22 @@ func (c *Cloud) Close(ctx context.Context) error {
 	for _, balancer := range c.loadBalancers.all() {
 		faults = append(faults, c.silence(balancer))
 	}
-	var boxes []machine.Box
+	c.mu.Unlock()
+	return errors.Join(append(faults, machine.End(ctx, &c.work, c.boxes))...)
+}
+
+// boxes are those of all servers.
+func (c *Cloud) boxes() []machine.Box {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []machine.Box
 	for _, server := range c.servers.all() {
-		boxes = append(boxes, server.boxes()...)
+		all = append(all, server.boxes()...)
 	}
 	for server := range c.leaving {
-		boxes = append(boxes, server.boxes()...)
+		all = append(all, server.boxes()...)
 	}
-	c.mu.Unlock()
-	c.work.Wait()
-	for _, box := range boxes {
-		box.Delete(ctx)
-	}
-	return errors.Join(faults...)
+	return all
 }
 
 // run does something beside the requests, until Close. It is called with the

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"net/netip"
 	"testing"
 	"time"
@@ -111,7 +112,7 @@ func TestALabHasTheProxmoxClusterThatItIsAskedFor(t *testing.T) {
 	networks := newLANs(nil, asked.Timeline)
 	made, err := newHome(asked, nil, images, networks, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, made.Close(t.Context())) })
+	t.Cleanup(func() { require.NoError(t, made.Close(context.WithoutCancel(t.Context()))) })
 	require.Regexp(t, `^sluice@pve!lab=[0-9a-f-]{36}$`, made.env()["PROXMOX_VE_API_TOKEN"])
 	require.Equal(t, "https://10.0.0.2:8006", made.env()["PROXMOX_VE_ENDPOINT"])
 	require.Equal(t, "pve", made.Status("").Hosts[0].Name)
@@ -121,7 +122,7 @@ func TestALabHasTheProxmoxClusterThatItIsAskedFor(t *testing.T) {
 	asked.Config.Proxmox.Reservations = []daemon.Reservation{kept}
 	again, err := newHome(asked, nil, images, networks, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, again.Close(t.Context())) })
+	t.Cleanup(func() { require.NoError(t, again.Close(context.WithoutCancel(t.Context()))) })
 	leases := networks.leases()
 	require.Len(t, leases, 1)
 	require.Equal(t, kept, daemon.Reservation{MAC: leases[0].MAC, Address: leases[0].Address})

@@ -2,6 +2,7 @@ package proxmox
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -40,17 +41,36 @@ func (c *Cluster) powerUp(m *vm) error {
 	return nil
 }
 
-// assemble makes the machine's box, unless it has one with that disk.
+// retire ends the box of a machine that is off and will boot from another disk:
+// what was on that one is no more. It is called without the lock, as a box takes
+// its time to end.
+func (c *Cluster) retire(ctx context.Context, m *vm) {
+	c.mu.Lock()
+	_, disk := c.bootDrive(m)
+	box := m.box
+	if box == nil || m.disk == disk || box.Powered() {
+		c.mu.Unlock()
+		return
+	}
+	c.mu.Unlock()
+	box.Delete(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.box == box {
+		m.box, m.disk, m.wired = nil, nil, nil
+	}
+}
+
+// assemble makes the machine's box, unless it has one.
 func (c *Cluster) assemble(m *vm) error {
 	_, disk := c.bootDrive(m)
-	if m.box != nil && m.disk == disk {
+	if m.box != nil && m.disk != disk {
+		return failure("VM %d: its disk was changed while it was to start", m.id)
+	}
+	if m.box != nil {
 		c.outfit(m)
 		c.rewire(m)
 		return nil
-	}
-	if m.box != nil {
-		// It is off, and what was on its disk is no more.
-		m.box.Delete(c.life)
 	}
 	m.disk, m.wired = disk, nil
 	if disk == nil || !m.firmwareTakes(disk.image) {

@@ -118,17 +118,20 @@ func (c *Cluster) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
 	c.end()
-	var boxes []machine.Box
+	c.mu.Unlock()
+	defer c.client.CloseIdleConnections()
+	return machine.End(ctx, &c.work, c.boxes)
+}
+
+// boxes are those of all machines.
+func (c *Cluster) boxes() []machine.Box {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []machine.Box
 	for _, one := range c.vms {
 		if one.box != nil {
-			boxes = append(boxes, one.box)
+			all = append(all, one.box)
 		}
 	}
-	c.mu.Unlock()
-	c.work.Wait()
-	for _, box := range boxes {
-		box.Delete(ctx)
-	}
-	c.client.CloseIdleConnections()
-	return nil
+	return all
 }

@@ -75,6 +75,10 @@ func (c *Cluster) lose(h *host) {
 // regain is a host that has booted: it starts the machines that are to start
 // with it, in their order.
 func (c *Cluster) regain(h *host) {
+	starting := c.startWith(h)
+	for _, one := range starting {
+		c.retire(c.life, one)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -85,14 +89,22 @@ func (c *Cluster) regain(h *host) {
 		c.Door(true)
 	}
 	c.Timeline.Record(h.name, "host", "up")
-	for _, one := range slices.SortedStableFunc(slices.Values(c.sortedVMs()), func(a, b *vm) int { return cmp.Compare(a.startOrder(), b.startOrder()) }) {
-		if one.host != h.name || one.config["onboot"] != "1" || one.lock != "" {
-			continue
-		}
+	for _, one := range starting {
 		if err := c.powerOn(one); err != nil {
 			c.Timeline.Record(one.lab, "vm", "failed", "error", err.Error())
 		}
 	}
+}
+
+// startWith are the machines that start with a host, in their order.
+func (c *Cluster) startWith(h *host) []*vm {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	starting := slices.DeleteFunc(c.sortedVMs(), func(one *vm) bool {
+		return one.host != h.name || one.config["onboot"] != "1" || one.lock != ""
+	})
+	slices.SortStableFunc(starting, func(a, b *vm) int { return cmp.Compare(a.startOrder(), b.startOrder()) })
+	return starting
 }
 
 // startOrder is the machine's place among those that start with a host; those

@@ -32,6 +32,8 @@ type fakeBox struct {
 	log   []string
 	guest *machine.Guest
 	deaf  bool
+	// leaving is closed when it is to end; stays keeps it until that is closed.
+	leaving, stays chan struct{}
 }
 
 func (b *fakeBox) note(format string, args ...any) {
@@ -49,9 +51,25 @@ func (b *fakeBox) Shutdown() {
 		b.Silent.Shutdown()
 	}
 }
-func (b *fakeBox) Attach(nic machine.NIC)       { b.note("attach %s %s", nic.Name, nic.MAC) }
-func (b *fakeBox) Detach(mac string)            { b.note("detach %s", mac) }
-func (b *fakeBox) Delete(context.Context)       { b.Silent.PowerOff(); b.note("delete") }
+func (b *fakeBox) Attach(nic machine.NIC) { b.note("attach %s %s", nic.Name, nic.MAC) }
+func (b *fakeBox) Detach(mac string)      { b.note("detach %s", mac) }
+func (b *fakeBox) Delete(ctx context.Context) {
+	b.Silent.PowerOff()
+	b.note("delete")
+	b.mu.Lock()
+	leaving, stays := b.leaving, b.stays
+	b.leaving = nil
+	b.mu.Unlock()
+	if leaving != nil {
+		close(leaving)
+	}
+	if stays != nil {
+		select {
+		case <-stays:
+		case <-ctx.Done():
+		}
+	}
+}
 func (b *fakeBox) AttachDisk(disk machine.Disk) { b.note("disk %s %d", disk.Device, disk.Bytes) }
 func (b *fakeBox) DetachDisk(serial string)     { b.note("no disk %s", serial) }
 func (b *fakeBox) Resize(cpus, memoryMiB int, diskBytes uint64) {

@@ -38,12 +38,18 @@ func (c *Cluster) power(kind string, does func(*call, *vm) (job, error)) handler
 }
 
 func (c *Cluster) starting(_ *call, m *vm) (job, error) {
-	return job{done: func(*task) error {
-		if m.powered() {
-			return failure("VM %d already running", m.id)
-		}
-		return c.powerOn(m)
-	}}, nil
+	return job{
+		work: func(ctx context.Context, _ *task) error {
+			c.retire(ctx, m)
+			return nil
+		},
+		done: func(*task) error {
+			if m.powered() {
+				return failure("VM %d already running", m.id)
+			}
+			return c.powerOn(m)
+		},
+	}, nil
 }
 
 // powerOn starts the machine on a host that is up.
@@ -109,10 +115,11 @@ func (c *Cluster) rebooting(r *call, m *vm) (job, error) {
 	}
 	return job{
 		work: func(ctx context.Context, _ *task) error {
-			if c.pressed(ctx, m, seconds) {
-				return nil
+			if !c.pressed(ctx, m, seconds) {
+				return failure("VM quit/powerdown failed - got timeout")
 			}
-			return failure("VM quit/powerdown failed - got timeout")
+			c.retire(ctx, m)
+			return nil
 		},
 		done: func(*task) error { return c.powerOn(m) },
 	}, nil

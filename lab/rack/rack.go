@@ -250,10 +250,9 @@ func (r *Rack) slot(name string) (*slot, error) {
 func (r *Rack) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all sync.WaitGroup
+	var boxes []machine.Box
 	for _, slot := range r.slots {
-		all.Go(func() { slot.box.Delete(ctx) })
+		boxes = append(boxes, slot.box)
 	}
-	all.Wait()
-	return ctx.Err()
+	return machine.DeleteAll(ctx, boxes)
 }
