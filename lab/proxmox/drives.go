@@ -68,7 +68,7 @@ type allocation struct {
 	from *volume
 }
 
-// mayUseDrive says whether who calls may give a machine this drive, and what has
+// planDrive says whether who calls may give a machine this drive, and what has
 // to be made for it, if anything.
 func (c *Cluster) planDrive(r *call, m *vm, one drive) (*allocation, error) {
 	file := one.properties["file"]

@@ -153,7 +153,7 @@ func (c *Cluster) mayChangeTokens(r *call, of *user) error {
 	return r.all(c, "/access/groups", "User.Modify")
 }
 
-// token is the one that a path names, of a user whose tokens who calls may change.
+// tokenOf is the one that a path names, of a user whose tokens who calls may change.
 func (c *Cluster) tokenOf(r *call) (*user, *token, error) {
 	owner, err := c.user(r)
 	if err != nil {
