@@ -13,7 +13,7 @@ type Proxmox struct {
 	Port    uint16     `json:"port,omitempty"`
 	// Hosts are the names of the hosts; the default is one, "pve".
 	Hosts []string `json:"hosts,omitempty"`
-	// Storages are what each host has; the default is "local" for files, images to
+	// Storages are what each host has, or all together; the default is "local" for files, images to
 	// import among them, and "local-lvm" for disks.
 	Storages []ProxmoxStorage `json:"storages,omitempty"`
 	// Network is that of the machines, and Gateway its router.
@@ -36,6 +36,8 @@ type ProxmoxStorage struct {
 	Name string `json:"name"`
 	// Content is what may be there.
 	Content []string `json:"content"`
+	// Shared says that all hosts see the same, as on a server for files.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // contentTypes are those that a storage may have.

@@ -32,7 +32,7 @@ func newHome(parts daemon.Parts, nodes *node.Maker, images *imageFactory, networ
 		Door: made.door,
 	}
 	for _, one := range asked.Storages {
-		options.Storages = append(options.Storages, proxmox.Storage{Name: one.Name, Content: one.Content})
+		options.Storages = append(options.Storages, proxmox.Storage{Name: one.Name, Content: one.Content, Shared: one.Shared})
 	}
 	if asked.DHCP {
 		server, err := networks.server(asked.Network, asked.Gateway)

@@ -22,6 +22,7 @@ const (
 	NetworkAttach Step = "cloud.network.attach" // from the call until the NIC is there
 	HealthCheck   Step = "cloud.health"         // between two checks of a load balancer's target
 	ImageBuild    Step = "factory.image"        // an image of the Image Factory that nobody asked for before
+	Migrate       Step = "proxmox.migrate"      // a virtual machine to another host, with its disks
 
 	Firmware Step = "node.firmware"  // power on until the kernel runs
 	Kernel   Step = "node.kernel"    // kernel until the API of Talos answers
@@ -52,6 +53,7 @@ var durations = map[Step]struct{ fast, real time.Duration }{
 	NetworkAttach: {100 * time.Millisecond, 4 * time.Second},
 	HealthCheck:   {250 * time.Millisecond, 15 * time.Second},
 	ImageBuild:    {100 * time.Millisecond, 20 * time.Second},
+	Migrate:       {300 * time.Millisecond, 60 * time.Second},
 
 	Firmware: {600 * time.Millisecond, 8 * time.Second},
 	Kernel:   {300 * time.Millisecond, 12 * time.Second},

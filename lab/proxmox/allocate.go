@@ -44,10 +44,11 @@ func (c *Cluster) allocateContent(r *call) (any, error) {
 	if !strings.HasPrefix(name, "vm-"+owner+"-") {
 		return nil, failure("illegal name '%s' - should be 'vm-%s-*'", name, owner)
 	}
-	made := &volume{place: place{r.PathValue("node"), at.Name + ":" + name}, storage: at.Name, content: "images", format: "raw", vm: id, bytes: bytes, made: time.Now()}
+	volumeID := at.Name + ":" + name
 	if at.files {
-		made.id = fmt.Sprintf("%s:%d/%s", at.Name, id, name)
+		volumeID = fmt.Sprintf("%s:%d/%s", at.Name, id, name)
 	}
+	made := &volume{place: c.at(r.PathValue("node"), volumeID), storage: at.Name, content: "images", format: "raw", vm: id, bytes: bytes, made: time.Now()}
 	if c.volumes[made.place] != nil {
 		return nil, failure("unable to create image: '%s' already exists", made.id)
 	}

@@ -113,21 +113,21 @@ func (c *Cluster) download(r *call) (any, error) {
 	case !pattern.MatchString(name):
 		return nil, invalid("filename", "wrong file extension")
 	}
-	to := place{r.PathValue("node"), at + ":" + content + "/" + name}
+	to := c.at(r.PathValue("node"), at+":"+content+"/"+name)
 	made := &volume{place: to, storage: at, content: content, format: strings.TrimPrefix(path.Ext(name), ".")}
 	return c.start(r, job{
 		kind: "download", id: name, takes: pace.ImageBuild,
 		work: func(ctx context.Context, its *task) error {
-			c.tell(its, "downloading %s to %s", text, made.path())
+			c.tell(its, "downloading %s to %s", text, c.path(made))
 			if err := c.fetch(ctx, its, text, made); err != nil {
 				return err
 			}
-			c.tell(its, "download of '%s' to '%s' finished", text, made.path())
+			c.tell(its, "download of '%s' to '%s' finished", text, c.path(made))
 			return nil
 		},
 		done: func(*task) error {
 			if c.volumes[to] != nil {
-				return failure("refusing to override existing file '%s'", made.path())
+				return failure("refusing to override existing file '%s'", c.path(made))
 			}
 			made.made = time.Now()
 			c.volumes[to] = made

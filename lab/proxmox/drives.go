@@ -103,7 +103,7 @@ func (c *Cluster) planDrive(r *call, m *vm, one drive) (*allocation, error) {
 	if !into.holds("images") {
 		return nil, invalid("storage", "storage '%s' does not support vm images", at)
 	}
-	plan := &allocation{drive: one, made: &volume{place: place{host: m.host}, storage: at, content: "images", format: "raw", vm: m.id}}
+	plan := &allocation{drive: one, made: &volume{storage: at, content: "images", format: "raw", vm: m.id}}
 	switch {
 	case name == "cloudinit":
 		plan.made.bytes = cloudInitBytes
@@ -140,7 +140,7 @@ const importedBytes = 1 << 30
 // allocate makes the volume of a drive and returns the drive as it is shown.
 func (c *Cluster) allocate(m *vm, plan *allocation) string {
 	made, one := plan.made, drive{plan.drive.key, maps.Clone(plan.drive.properties)}
-	made.id = c.freeVolume(m, made.storage, one.isCloudInit())
+	made.place = c.at(m.host, c.freeVolume(m.host, m.id, made.storage, one.isCloudInit()))
 	made.made = time.Now()
 	if plan.from != nil {
 		made.bytes, made.image = importedBytes, plan.from.image
@@ -155,18 +155,18 @@ func (c *Cluster) allocate(m *vm, plan *allocation) string {
 	return one.print()
 }
 
-// freeVolume is the next name for a volume of the machine.
-func (c *Cluster) freeVolume(m *vm, at string, cloudInit bool) string {
+// freeVolume is the next name on a host for a volume of a machine.
+func (c *Cluster) freeVolume(host string, vm int, at string, cloudInit bool) string {
 	prefix, suffix := at+":", ""
 	if on, err := c.storage(at); err == nil && on.files {
-		prefix, suffix = fmt.Sprintf("%s:%d/", at, m.id), ".raw"
+		prefix, suffix = fmt.Sprintf("%s:%d/", at, vm), ".raw"
 	}
 	if cloudInit {
-		return fmt.Sprintf("%svm-%d-cloudinit%s", prefix, m.id, suffix)
+		return fmt.Sprintf("%svm-%d-cloudinit%s", prefix, vm, suffix)
 	}
 	for number := 0; ; number++ {
-		id := fmt.Sprintf("%svm-%d-disk-%d%s", prefix, m.id, number, suffix)
-		if c.volumes[place{m.host, id}] == nil {
+		id := fmt.Sprintf("%svm-%d-disk-%d%s", prefix, vm, number, suffix)
+		if c.volumes[c.at(host, id)] == nil {
 			return id
 		}
 	}
@@ -209,7 +209,7 @@ func (c *Cluster) bootDrive(m *vm) (drive, *volume) {
 			continue
 		}
 		one := parseDrive(key, text)
-		if held := c.volumes[place{m.host, one.properties["file"]}]; held != nil && held.image != nil && !one.isCloudInit() {
+		if held := c.volumes[c.at(m.host, one.properties["file"])]; held != nil && held.image != nil && !one.isCloudInit() {
 			return one, held
 		}
 	}
@@ -219,7 +219,7 @@ func (c *Cluster) bootDrive(m *vm) (drive, *volume) {
 // bootBytes is the size of the disk that the machine boots from.
 func (c *Cluster) bootBytes(m *vm) int64 {
 	for _, one := range m.drives() {
-		if held := c.volumes[place{m.host, one.properties["file"]}]; held != nil && !one.isMedium() && one.key != "efidisk0" && one.key != "tpmstate0" {
+		if held := c.volumes[c.at(m.host, one.properties["file"])]; held != nil && !one.isMedium() && one.key != "efidisk0" && one.key != "tpmstate0" {
 			return held.bytes
 		}
 	}
@@ -232,7 +232,7 @@ func (c *Cluster) disks(m *vm) []machine.Disk {
 	var found []machine.Disk
 	letters := map[string]byte{}
 	for _, one := range m.drives() {
-		held := c.volumes[place{m.host, one.properties["file"]}]
+		held := c.volumes[c.at(m.host, one.properties["file"])]
 		if held == nil || one.isMedium() || one.key == "efidisk0" || one.key == "tpmstate0" {
 			continue
 		}

@@ -1,8 +1,8 @@
 package proxmox
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 )
 
 // host is a machine that runs virtual ones.
@@ -167,7 +167,7 @@ func (c *Cluster) Status(endpoint string) Status {
 		shown := StorageStatus{Storage: one.Storage}
 		for _, held := range c.sortedVolumes() {
 			if held.storage == one.Name {
-				shown.Volumes = append(shown.Volumes, fmt.Sprintf("%s: %s", held.host, held.id))
+				shown.Volumes = append(shown.Volumes, strings.TrimPrefix(held.host+": "+held.id, ": "))
 			}
 		}
 		status.Storages = append(status.Storages, shown)

@@ -44,6 +44,7 @@ func TestAHostThatIsDownTakesItsMachinesAlong(t *testing.T) {
 	b.refused("595 No route to host", "GET", "/nodes/pve/qemu/300/status/current")
 	b.refused("595 No route to host", "DELETE", "/nodes/pve/qemu/300")
 	require.Subset(t, b.get("/cluster/resources", "type=vm").([]any)[0], map[string]any{"id": "qemu/300", "status": "unknown", "node": "pve"})
+	require.Subset(t, b.get("/cluster/resources", "type=storage").([]any)[0], map[string]any{"id": "storage/pve/local", "status": "unknown"})
 	require.Subset(t, b.get("/nodes").([]any)[0], map[string]any{"node": "pve", "status": "offline"})
 	require.Equal(t, 3.0, b.get("/cluster/status").([]any)[0].(map[string]any)["nodes"])
 	require.Equal(t, 1.0, b.get("/cluster/status").([]any)[0].(map[string]any)["quorate"])

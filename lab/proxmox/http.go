@@ -103,7 +103,7 @@ func (c *Cluster) routes() *http.ServeMux {
 	all := map[string]handler{}
 	for _, family := range []map[string]handler{
 		c.clusterRoutes(), c.nodeRoutes(), c.taskRoutes(), c.storageRoutes(), c.vmRoutes(), c.powerRoutes(), c.agentRoutes(),
-		c.poolRoutes(), c.accessRoutes(),
+		c.migrationRoutes(), c.poolRoutes(), c.accessRoutes(),
 	} {
 		maps.Copy(all, family)
 	}

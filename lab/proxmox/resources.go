@@ -85,10 +85,7 @@ func (c *Cluster) clusterResources(r *call) (any, error) {
 				if c.seesStorage(r, one.Name) != nil {
 					continue
 				}
-				view := c.viewStorage(at.name, one)
-				view["id"], view["type"], view["node"], view["plugintype"], view["status"] = "storage/"+at.name+"/"+one.Name, "storage", at.name, one.kind(), "available"
-				view["maxdisk"], view["disk"] = view["total"], view["used"]
-				views = append(views, view)
+				views = append(views, c.viewStorageResource(at, one))
 			}
 		}
 	}
@@ -100,6 +97,18 @@ func (c *Cluster) clusterResources(r *call) (any, error) {
 		}
 	}
 	return views, nil
+}
+
+func (c *Cluster) viewStorageResource(at *host, of *storage) map[string]any {
+	known := c.viewStorage(at.name, of)
+	view := map[string]any{
+		"id": "storage/" + at.name + "/" + of.Name, "type": "storage", "node": at.name, "plugintype": of.kind(), "status": "unknown",
+		"storage": known["storage"], "content": known["content"], "shared": known["shared"],
+	}
+	if at.up {
+		view["status"], view["maxdisk"], view["disk"] = "available", known["total"], known["used"]
+	}
+	return view
 }
 
 func (c *Cluster) viewResource(m *vm) map[string]any {

@@ -1,12 +1,8 @@
 package proxmox
 
 import (
-	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/siderolabs/talos/internal/app/machined/sluicelab/factory"
 )
 
 // Storage is a place for images and disks, which every host has for itself.
@@ -14,6 +10,8 @@ type Storage struct {
 	Name string `json:"name"`
 	// Content is what may be there, such as "import" and "images".
 	Content []string `json:"content"`
+	// Shared says that it is one place, which all hosts see.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // storage is one with what follows from its content.
@@ -33,25 +31,24 @@ func newStorage(one Storage) *storage {
 	return &storage{one, slices.ContainsFunc(one.Content, func(kind string) bool { return slices.Contains(fileContent, kind) })}
 }
 
-// place is where a volume is: no host sees those of another.
-type place struct{ host, id string }
-
-// volume is a file or a disk on a storage.
-type volume struct {
-	place
-	storage, content, format string
-	bytes                    int64
-	vm                       int
-	made                     time.Time
-	// image is what is on it, or nil.
-	image *factory.Image
-}
-
 func (s *storage) kind() string {
-	if s.files {
+	switch {
+	case s.files && s.Shared:
+		return "nfs"
+	case s.files:
 		return "dir"
+	case s.Shared:
+		return "rbd"
 	}
 	return "lvmthin"
+}
+
+// path is where a host has the files of a storage.
+func (s *storage) path() string {
+	if s.Shared {
+		return "/mnt/pve/" + s.Name
+	}
+	return "/var/lib/vz"
 }
 
 func (s *storage) holds(content string) bool { return slices.Contains(s.Content, content) }
@@ -65,29 +62,11 @@ func (c *Cluster) storage(name string) (*storage, error) {
 	return c.storages[at], nil
 }
 
-// volume finds one by its id on a host.
-func (c *Cluster) volume(host, id string) (*volume, error) {
-	if found := c.volumes[place{host, id}]; found != nil {
-		return found, nil
-	}
-	storage, _, _ := strings.Cut(id, ":")
-	if _, err := c.storage(storage); err != nil {
-		return nil, err
-	}
-	return nil, failure("volume '%s' does not exist", id)
-}
-
-func (c *Cluster) sortedVolumes() []*volume {
-	return slices.SortedFunc(maps.Values(c.volumes), func(a, b *volume) int {
-		return strings.Compare(a.host+"/"+a.id, b.host+"/"+b.id)
-	})
-}
-
 // used is how much of a storage is taken on a host.
 func (c *Cluster) used(host string, of *storage) int64 {
 	total := int64(4 << 30)
 	for _, one := range c.volumes {
-		if one.host == host && one.storage == of.Name {
+		if one.isOn(host) && one.storage == of.Name {
 			total += one.bytes
 		}
 	}
@@ -115,10 +94,19 @@ func (c *Cluster) seesStorage(r *call, name string) error {
 
 func (s *storage) definition() map[string]any {
 	view := map[string]any{"storage": s.Name, "type": s.kind(), "content": strings.Join(s.Content, ","), "digest": digestOf(s.Name)}
-	if s.files {
-		view["path"] = "/var/lib/vz"
-	} else {
+	switch s.kind() {
+	case "nfs":
+		view["server"], view["export"] = "10.0.0.3", "/export/"+s.Name
+	case "rbd":
+		view["pool"], view["krbd"] = s.Name, 0
+	case "lvmthin":
 		view["thinpool"], view["vgname"] = "data", "pve"
+	}
+	if s.files {
+		view["path"] = s.path()
+	}
+	if s.Shared {
+		view["shared"] = 1
 	}
 	return view
 }
@@ -146,9 +134,12 @@ func (c *Cluster) getDefinition(r *call) (any, error) {
 }
 
 func (c *Cluster) viewStorage(host string, of *storage) map[string]any {
-	used := c.used(host, of)
+	used, shared := c.used(host, of), 0
+	if of.Shared {
+		shared = 1
+	}
 	return map[string]any{
-		"storage": of.Name, "type": of.kind(), "content": strings.Join(of.Content, ","), "active": 1, "enabled": 1, "shared": 0,
+		"storage": of.Name, "type": of.kind(), "content": strings.Join(of.Content, ","), "active": 1, "enabled": 1, "shared": shared,
 		"total": int64(storageBytes), "used": used, "avail": storageBytes - used, "used_fraction": float64(used) / storageBytes,
 	}
 }
@@ -182,103 +173,4 @@ func (c *Cluster) pathStorage(r *call) (*storage, error) {
 		return nil, err
 	}
 	return c.storage(name)
-}
-
-func (c *Cluster) listContent(r *call) (any, error) {
-	at, err := c.pathStorage(r)
-	if err != nil {
-		return nil, err
-	}
-	views := []map[string]any{}
-	for _, one := range c.sortedVolumes() {
-		if one.host != r.PathValue("node") || one.storage != at.Name {
-			continue
-		}
-		if kind := r.params["content"]; kind != "" && kind != one.content {
-			continue
-		}
-		if c.seesVolume(r, one) == nil {
-			views = append(views, one.view())
-		}
-	}
-	return views, nil
-}
-
-// seesVolume says whether who calls may know of a volume: the disks of a machine
-// are for those who may see the machine.
-func (c *Cluster) seesVolume(r *call, one *volume) error {
-	if one.vm == 0 || c.access.has(r.who, "/storage/"+one.storage, "Datastore.Allocate") {
-		return c.seesStorage(r, one.storage)
-	}
-	inPool := ""
-	if owner := c.vms[one.vm]; owner != nil {
-		inPool = owner.pool
-	}
-	return r.onVM(c, one.vm, inPool, "VM.Config.Disk")
-}
-
-func (v *volume) view() map[string]any {
-	view := map[string]any{"volid": v.id, "content": v.content, "format": v.format, "size": v.bytes, "ctime": v.made.Unix()}
-	if v.vm != 0 {
-		view["vmid"] = v.vm
-	}
-	return view
-}
-
-// pathVolume is the volume that a path names, with or without its storage.
-func (c *Cluster) pathVolume(r *call) (*volume, error) {
-	at, id := r.PathValue("storage"), r.PathValue("volume")
-	if _, err := c.storage(at); err != nil {
-		return nil, err
-	}
-	if !strings.Contains(id, ":") {
-		id = at + ":" + id
-	}
-	return c.volume(r.PathValue("node"), id)
-}
-
-func (c *Cluster) getContent(r *call) (any, error) {
-	found, err := c.pathVolume(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.seesVolume(r, found); err != nil {
-		return nil, err
-	}
-	return map[string]any{"path": found.path(), "size": found.bytes, "used": found.bytes, "format": found.format}, nil
-}
-
-func (v *volume) path() string {
-	_, name, _ := strings.Cut(v.id, ":")
-	switch v.content {
-	case "import":
-		return "/var/lib/vz/" + name
-	case "iso":
-		return "/var/lib/vz/template/" + name
-	default:
-		return "/dev/pve/" + name
-	}
-}
-
-// deleteContent removes a volume that no machine needs.
-func (c *Cluster) deleteContent(r *call) (any, error) {
-	found, err := c.pathVolume(r)
-	if err != nil {
-		return nil, err
-	}
-	if found.vm == 0 {
-		err = r.some(c, "/storage/"+found.storage, "Datastore.AllocateTemplate", "Datastore.Allocate")
-	} else {
-		err = r.all(c, "/storage/"+found.storage, "Datastore.Allocate")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if owner := c.vms[found.vm]; owner != nil && owner.uses(found) {
-		return nil, failure("cannot remove volume '%s' - it is in use by VM %d", found.id, owner.id)
-	}
-	return c.start(r, job{kind: "imgdel", id: found.storage + "@" + found.host, done: func(*task) error {
-		delete(c.volumes, found.place)
-		return nil
-	}})
 }

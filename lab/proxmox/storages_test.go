@@ -28,6 +28,25 @@ func TestAnImageComesFromTheFactory(t *testing.T) {
 	require.Empty(t, b.get(at+"/content"))
 }
 
+func TestWhatIsSharedIsOneForAllHosts(t *testing.T) {
+	b := newBench(t, withShared)
+	const from, file = "/nodes/pve/storage/nas", "/content/nas:import%2Ft.qcow2"
+	require.Equal(t, "OK", b.run("POST", from+"/download-url", "content=import", "filename=t.qcow2", anImage))
+	require.Equal(t, "/mnt/pve/nas/import/t.qcow2", b.object("/nodes/pve2/storage/nas" + file)["path"])
+	require.Equal(t, b.get(from+"/content"), b.get("/nodes/pve2/storage/nas/content"))
+	require.Equal(t, "refusing to override existing file '/mnt/pve/nas/import/t.qcow2'",
+		b.run("POST", "/nodes/pve2/storage/nas/download-url", "content=import", "filename=t.qcow2", anImage))
+	require.Equal(t, "OK", b.run("POST", "/nodes/pve2/qemu", "vmid=300", "scsi0=ceph:0,import-from=nas:import/t.qcow2"))
+	require.Equal(t, "ceph:vm-300-disk-0", b.get("/nodes/pve/storage/ceph/content").([]any)[0].(map[string]any)["volid"])
+	require.Subset(t, b.object("/nodes/pve2/storage/nas/status"), map[string]any{"shared": 1.0, "type": "nfs"})
+	require.Subset(t, b.object("/nodes/pve2/storage/local/status"), map[string]any{"shared": 0.0, "type": "dir"})
+	require.Subset(t, b.object("/storage/ceph"), map[string]any{"shared": 1.0, "type": "rbd"})
+	require.NotContains(t, b.object("/storage/local"), "shared")
+	require.Contains(t, b.cluster.Status("").Storages[3].Volumes, "nas:import/t.qcow2")
+	require.Equal(t, "OK", b.run("DELETE", "/nodes/pve2/storage/nas"+file))
+	require.Empty(t, b.get(from+"/content"))
+}
+
 func TestWhatCannotBeDownloadedIsSaid(t *testing.T) {
 	b := newBench(t)
 	const unknown = "url=https://factory.example.com/image/abc/v1.13.8/metal-amd64.qcow2"

@@ -146,8 +146,10 @@ func newBench(t *testing.T, change ...func(*Options)) *bench {
 	images := httptest.NewServer(b.factory)
 	options := Options{
 		Machines: b.machines, Pace: steps, Faults: b.faults, Timeline: facts, Seed: 1, Hosts: []string{"pve", "pve2"},
-		Storages: []Storage{{"local", []string{"import", "iso"}}, {"local-lvm", []string{"images"}}, {"plain", []string{"iso", "vztmpl"}}},
-		Address:  netip.MustParseAddr("10.0.0.2"), Factory: images.URL, Schematic: b.factory.Schematic,
+		Storages: []Storage{
+			{Name: "local", Content: []string{"import", "iso"}}, {Name: "local-lvm", Content: []string{"images"}}, {Name: "plain", Content: []string{"iso", "vztmpl"}},
+		},
+		Address: netip.MustParseAddr("10.0.0.2"), Factory: images.URL, Schematic: b.factory.Schematic,
 	}
 	for _, one := range change {
 		one(&options)

@@ -83,13 +83,13 @@ func (c *Cluster) set(m *vm, key, value string, plan *allocation) {
 	case plan != nil:
 		value = c.allocate(m, plan)
 		atOnce = true
-		if held := c.volumes[place{m.host, parseDrive(key, value).properties["file"]}]; held != nil && held.content == "images" {
+		if held := c.volumes[c.at(m.host, parseDrive(key, value).properties["file"])]; held != nil && held.content == "images" {
 			defer c.plug(m, key)
 		}
 	case driveKey.MatchString(key):
 		one := parseDrive(key, value)
 		// The size of a disk is what it is, whatever is said of it.
-		if held := c.volumes[place{m.host, one.properties["file"]}]; held != nil && !one.isMedium() {
+		if held := c.volumes[c.at(m.host, one.properties["file"])]; held != nil && !one.isMedium() {
 			one.properties["size"] = printSize(held.bytes)
 		}
 		value, atOnce = one.print(), true
@@ -118,7 +118,7 @@ func (c *Cluster) unset(m *vm, key string) {
 		one := parseDrive(key, value)
 		c.unplug(m, key)
 		delete(m.config, key)
-		if held := c.volumes[place{m.host, one.properties["file"]}]; held != nil && held.vm == m.id {
+		if held := c.volumes[c.at(m.host, one.properties["file"])]; held != nil && held.vm == m.id {
 			if one.isCloudInit() {
 				delete(c.volumes, held.place)
 			} else {
@@ -128,7 +128,7 @@ func (c *Cluster) unset(m *vm, key string) {
 		return
 	}
 	if id, is := strings.CutPrefix(key, "unused"); is && id != "" {
-		delete(c.volumes, place{m.host, value})
+		delete(c.volumes, c.at(m.host, value))
 	}
 	if known := familyOf(key); m.powered() && (known == nil || !known.atOnce) {
 		m.pending[key] = ""
@@ -197,7 +197,7 @@ func (c *Cluster) resize(r *call) (any, error) {
 		return nil, failure("disk '%s' does not exist", key)
 	}
 	one := parseDrive(key, m.config[key])
-	held := c.volumes[place{m.host, one.properties["file"]}]
+	held := c.volumes[c.at(m.host, one.properties["file"])]
 	if held == nil || one.isMedium() {
 		return nil, failure("you can't resize a cdrom")
 	}

@@ -32,7 +32,7 @@ func (c *Cluster) deleteVM(r *call) (any, error) {
 		},
 		done: func(*task) error {
 			for at, held := range c.volumes {
-				if held.vm == m.id {
+				if held.vm == m.id && held.isOn(m.host) {
 					delete(c.volumes, at)
 				}
 			}

@@ -116,7 +116,7 @@ func TestParametersAreVerified(t *testing.T) {
 	b.refused("500 invalid bootorder: device 'scsi0' does not exist'", "POST", "/nodes/pve/qemu", "vmid=300", "boot=order=scsi0")
 	b.refused("500 storage 'none' does not exist", "POST", "/nodes/pve/qemu", "vmid=300", "scsi0=none:8")
 	b.refused("500 volume 'local:import/x.qcow2' does not exist", "POST", "/nodes/pve/qemu", "vmid=300", "scsi0=local-lvm:0,import-from=local:import/x.qcow2")
-	b.refused("501 Method 'POST /nodes/pve/qemu/300/migrate' not implemented", "POST", "/nodes/pve/qemu/300/migrate")
+	b.refused("501 Method 'POST /nodes/pve/qemu/300/clone' not implemented", "POST", "/nodes/pve/qemu/300/clone")
 }
 
 func TestTheGuestAgentAnswersWhereOneRuns(t *testing.T) {

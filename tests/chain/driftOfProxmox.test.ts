@@ -1,4 +1,4 @@
-// Machines on Proxmox that somebody changes by hand, and a host that is dead when all is taken away.
+// Machines on Proxmox that somebody changes by hand, one that moves, and a host that is dead when all is taken away.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain } from "../lab/support/chain.ts";
 import { findDrift, noDrift } from "../lab/support/drifts.ts";
@@ -14,13 +14,15 @@ describe("a cluster on three Proxmox hosts", () => {
   let vms: { name: string; vmid: number; node: string; maxmem: number; maxcpu: number }[];
   const vm = (node: string) => vms.find(({ name }) => name.endsWith(node)) ?? fail(`there is no VM ${node}`);
   const path = (node: string) => `/nodes/${vm(node).node}/qemu/${vm(node).vmid}`;
+  const look = async () => {
+    vms = await proxmox.call("GET", "/cluster/resources", { type: "vm" });
+  };
   beforeAll(async () => {
     const config = { csi: off, flux: off, sealedSecrets: off };
     chain = await Chain.of({ platform: "proxmox", workers: 1, hosts: ["pve1", "pve2", "pve3"], config });
     await chain.up();
     proxmox = new Proxmox(chain.lab);
-    const resources = await proxmox.call("GET", "/cluster/resources");
-    vms = resources.filter(({ type }: { type: string }) => type === "qemu");
+    await look();
   });
   afterAll(() => chain?.down());
 
@@ -39,6 +41,28 @@ describe("a cluster on three Proxmox hosts", () => {
     const { cores, memory, onboot } = before;
     expect(await proxmox.call("GET", `${path("w-1")}/config`)).toMatchObject({ cores, memory, onboot });
     await noDrift(chain);
+  });
+
+  test("S4.1 a VM whose entry names another host is moved there while it runs, with its disks, and is the same machine", async () => {
+    const machine = async () => {
+      const { smbios1 } = await proxmox.call("GET", `${path("w-1")}/config`);
+      const power = chain.lab.facts.all.filter(({ subject, what }) => subject === "test-w-1" && what === "power");
+      const { status } = await proxmox.call("GET", `${path("w-1")}/status/current`);
+      return { smbios1, status, boots: power.length };
+    };
+    const [before, from] = [await machine(), vm("w-1").node];
+    const host = from === "pve3" ? "pve2" : "pve3";
+    chain.configure({ nodes: chain.listed.map((node) => (node.name === "w-1" ? { ...node, host } : node)) });
+    const { steps } = await chain.up();
+    await look();
+    expect(vm("w-1").node).toBe(host);
+    expect(await machine()).toEqual(before);
+    expect(steps.filter(({ type }) => type.endsWith(":VmLegacy")).map(({ op, name }) => `${op} ${name}`)).toEqual([
+      "update test-w-1",
+    ]);
+    expect(await proxmox.call("GET", `/nodes/${from}/storage/local-lvm/content`)).toEqual([]);
+    await chain.kubectl("wait", "node/w-1", "--for=condition=Ready", "--timeout=0");
+    expect((await chain.up()).steps).toEqual([]);
   });
 
   test("S4.7 is taken away but for what is on a host that is dead, and that is named; with the host back, all of it is", async () => {

@@ -32,6 +32,7 @@ describe("a plain program with the Proxmox provider alone", () => {
     engine = await Engine.of(lab, join(import.meta.dirname, "programs", "proxmox"), {
       schematic,
       memory: "4096",
+      host: "pve2",
       token,
     });
   });
@@ -95,6 +96,19 @@ describe("a plain program with the Proxmox provider alone", () => {
     const current = await proxmox.call("GET", "/nodes/pve/qemu/300/status/current");
     expect(current).toMatchObject({ status: "running", maxmem: 8192 * 2 ** 20 });
     expect(await engine.call("preview", "--expect-no-changes")).toMatchObject({ code: 0 });
+  });
+
+  test("moves a machine that runs to another host, with its disks", async () => {
+    const power = () => lab.facts.all.filter(({ subject, what }) => subject === "two" && what === "power");
+    const before = power();
+    await engine.set({ host: "pve" }, "--plaintext");
+    expect(await engine.call("up")).toMatchObject({ code: 0 });
+    expect(await proxmox.call("GET", "/nodes/pve/qemu/301/status/current")).toMatchObject({ status: "running" });
+    expect(await proxmox.call("GET", "/nodes/pve2/storage/local-lvm/content")).toEqual([]);
+    expect(await lab.said("talosctl", ["get", "disks", "--insecure", "--nodes", "10.0.0.12"])).toContain("sda");
+    expect(power()).toEqual(before);
+    expect(await engine.call("preview", "--expect-no-changes")).toMatchObject({ code: 0 });
+    expect(await engine.call("refresh", "--expect-no-changes")).toMatchObject({ code: 0 });
   });
 
   test("is taken away by destroy to the last resource", async () => {

@@ -6,6 +6,8 @@ import * as pulumi from "@pulumi/pulumi";
 const config = new pulumi.Config();
 const schematic = config.require("schematic");
 const memory = config.requireNumber("memory");
+/** Where the second VM is to be. */
+const host = config.require("host");
 
 // Where the API is, is in the environment, as the provider takes it anywhere.
 const provider = new proxmox.Provider("lab", { insecure: true, apiToken: config.require("token") });
@@ -14,13 +16,13 @@ const options = { provider };
 const pool = new proxmox.PoolLegacy("talos", { poolId: "talos", comment: "Nodes" }, options);
 
 const machines = [
-  { name: "one", host: "pve", platform: "metal", vmId: 300, mac: "BC:24:11:00:00:0A" },
-  { name: "two", host: "pve2", platform: "nocloud", vmId: 301, mac: "BC:24:11:00:00:0B" },
-].map(({ name, host, platform, vmId, mac }) => {
+  { name: "one", at: "pve", host: "pve", platform: "metal", vmId: 300, mac: "BC:24:11:00:00:0A" },
+  { name: "two", at: "pve2", host, platform: "nocloud", vmId: 301, mac: "BC:24:11:00:00:0B" },
+].map(({ name, at, host, platform, vmId, mac }) => {
   const image = new proxmox.download.File(
     name,
     {
-      nodeName: host,
+      nodeName: at,
       datastoreId: "local",
       contentType: "import",
       fileName: `talos-${platform}.qcow2`,
@@ -54,6 +56,7 @@ const machines = [
       startup: { order: 1 },
       serialDevices: [{}],
       stopOnDestroy: true,
+      migrate: true,
       ...(platform === "nocloud"
         ? {
             initialization: {
