@@ -154,7 +154,7 @@ func (c *component) live(ctx context.Context, run *incarnation, part *share) err
 		return err
 	}
 	program, args := rewrite.apply(part.command)
-	process, err := startProcess(c.space.k.options.Binary, program, args, append(os.Environ(), part.env...), filepath.Join(c.dir(), c.kind+".log"))
+	process, err := startProcess(c.space.k.ctx, c.space.k.options.Binary, program, args, append(os.Environ(), part.env...), filepath.Join(c.dir(), c.kind+".log"))
 	if err != nil {
 		return err
 	}
@@ -214,10 +214,14 @@ func (c *component) rewriting(part *share) rewriting {
 	return rewrite
 }
 
-// hasten shortens how long a node may be silent, unless the command says it: three
-// signs of life in the profile fast.
+// hasten shortens what takes its time, unless the command says it: how long a node
+// may be silent, which is three signs of life in the profile fast, and what calls
+// wait for each other. Of those each controller makes some before it begins, and
+// the first waited five seconds for the last.
 func hasten(set map[string]string, command []string) {
-	for name, value := range map[string]string{"node-monitor-grace-period": "9s", "node-monitor-period": "1s"} {
+	for name, value := range map[string]string{
+		"node-monitor-grace-period": "9s", "node-monitor-period": "1s", "kube-api-qps": "500", "kube-api-burst": "1000",
+	} {
 		if !slices.ContainsFunc(command, func(word string) bool { return strings.HasPrefix(word, "--"+name+"=") }) {
 			set[name] = value
 		}

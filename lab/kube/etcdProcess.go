@@ -14,13 +14,15 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
 const (
 	// lookAgain is how often a process that starts is asked whether it serves.
-	lookAgain = 100 * time.Millisecond
+	lookAgain = 50 * time.Millisecond
 	// askFor is how long one such question may take.
 	askFor = 2 * time.Second
 )
@@ -28,6 +30,7 @@ const (
 // etcdProcess is the one real etcd of a cluster. It listens on an internal
 // address only, with certificates of the cluster's own etcd CA.
 type etcdProcess struct {
+	life    context.Context
 	binary  string
 	dir     string
 	address netip.Addr
@@ -75,7 +78,7 @@ func (e *etcdProcess) prepare(spec cluster.Member) error {
 // answers.
 func (e *etcdProcess) start(ctx context.Context) error {
 	peer := "http://" + netip.AddrPortFrom(e.address, 2380).String()
-	started, err := startProcess(e.binary, "etcd", []string{
+	started, err := startProcess(e.life, e.binary, "etcd", []string{
 		"--name=lab",
 		"--data-dir=" + filepath.Join(e.dir, "data"),
 		"--listen-client-urls=" + e.endpoint(),
@@ -89,6 +92,8 @@ func (e *etcdProcess) start(ctx context.Context) error {
 		"--trusted-ca-file=" + filepath.Join(e.dir, "ca.crt"),
 		// The machine that plays may lose what a lab wrote when its power goes.
 		"--unsafe-no-fsync=true",
+		// It is alone, and elects itself when this time is over.
+		"--heartbeat-interval=50", "--election-timeout=250",
 		"--log-level=warn",
 	}, os.Environ(), filepath.Join(e.dir, "etcd.log"))
 	if err != nil {
@@ -97,6 +102,10 @@ func (e *etcdProcess) start(ctx context.Context) error {
 	e.process, e.paused = started, false
 	e.client, err = clientv3.New(clientv3.Config{
 		Endpoints: []string{e.endpoint()}, TLS: e.tls, DialTimeout: askFor, Logger: zap.NewNop(),
+		// Nobody listens yet, and by itself it would try again a second later.
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff: grpcbackoff.Config{BaseDelay: lookAgain, Multiplier: 1, MaxDelay: lookAgain}, MinConnectTimeout: askFor,
+		})},
 	})
 	if err != nil {
 		return errors.Join(err, e.stop())

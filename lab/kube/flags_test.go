@@ -114,3 +114,9 @@ func TestServingCertificateForSeveralNodes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cert.CheckSignatureFrom(ca))
 }
+
+func TestWhatTheCommandSaysIsNotHastened(t *testing.T) {
+	set := map[string]string{}
+	hasten(set, []string{"kube-controller-manager", "--node-monitor-grace-period=40s"})
+	require.Equal(t, map[string]string{"node-monitor-period": "1s", "kube-api-qps": "500", "kube-api-burst": "1000"}, set)
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	running "github.com/siderolabs/talos/internal/app/machined/sluicelab/process"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
@@ -48,7 +49,7 @@ type Options struct {
 type Kubernetes struct {
 	options Options
 	ctx     context.Context
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 
 	mu       sync.Mutex
 	clusters map[cluster.ID]*space
@@ -64,16 +65,19 @@ func New(options Options) *Kubernetes {
 	}
 	// What the Kubernetes libraries have to say goes to the lab's log.
 	klog.SetSlogLogger(options.Log)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Kubernetes{
 		options: options, ctx: ctx, cancel: cancel,
 		clusters: map[cluster.ID]*space{}, hosts: map[string]*host{},
 	}
 }
 
-// Close stops everything: kubelets with their programs first, API servers before
-// their etcd.
+// Abandon kills all that runs, and nothing new begins: nobody needs it any more.
+func (k *Kubernetes) Abandon() { k.cancel(running.ErrAbandoned) }
+
+// Close ends everything, and returns when nothing is left.
 func (k *Kubernetes) Close(ctx context.Context) error {
+	k.Abandon()
 	k.mu.Lock()
 	hosts := slices.Collect(maps.Values(k.hosts))
 	spaces := slices.Collect(maps.Values(k.clusters))
@@ -86,7 +90,6 @@ func (k *Kubernetes) Close(ctx context.Context) error {
 		for _, h := range hosts {
 			k.StopStaticPods(h.name)
 		}
-		k.cancel()
 		var errs []error
 		for _, s := range spaces {
 			errs = append(errs, s.close())

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,15 +12,19 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	running "github.com/siderolabs/talos/internal/app/machined/sluicelab/process"
 )
 
-// killAfter is how long a process may take to end after it was asked to. The API
-// server waits for its watches, which can be a minute.
-const killAfter = 2 * time.Second
+// killAfter is how long a process may take to end after it was asked to: the calls
+// that it answers are done by then. The API server waits for its watches too, which
+// can be a minute, and the scheduler for itself.
+const killAfter = 500 * time.Millisecond
 
 // process is a program that runs.
 type process struct {
 	name string
+	life context.Context // what it is needed for
 	cmd  *exec.Cmd
 	last *lastLine
 	done chan struct{} // closed when it ended
@@ -27,8 +32,9 @@ type process struct {
 }
 
 // startProcess runs one of the programs of the multi-call binary, with its output
-// in a file.
-func startProcess(binary, name string, args, env []string, logFile string) (*process, error) {
+// in a file. When the context ends it does not; when that was abandoned it is not
+// asked to either.
+func startProcess(life context.Context, binary, name string, args, env []string, logFile string) (*process, error) {
 	if err := os.MkdirAll(filepath.Dir(logFile), 0o755); err != nil {
 		return nil, err
 	}
@@ -36,7 +42,7 @@ func startProcess(binary, name string, args, env []string, logFile string) (*pro
 	if err != nil {
 		return nil, err
 	}
-	p := &process{name: name, last: &lastLine{}, done: make(chan struct{})}
+	p := &process{name: name, life: life, last: &lastLine{}, done: make(chan struct{})}
 	output := io.MultiWriter(log, p.last)
 	p.cmd = &exec.Cmd{
 		Path:   binary,
@@ -80,6 +86,11 @@ func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) 
 // stop ends it and waits until it is gone.
 func (p *process) stop() {
 	// Errors say that it is gone already.
+	if running.Abandoned(p.life) {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		return
+	}
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	_ = p.resume()
 	timer := time.NewTimer(killAfter)

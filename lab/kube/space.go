@@ -65,7 +65,7 @@ func newSpace(k *Kubernetes, id cluster.ID, number int) *space {
 	}
 	s.etcd = &etcd{
 		book:    book{cluster: id},
-		process: &etcdProcess{binary: k.options.Binary, dir: filepath.Join(s.dir, "etcd"), address: s.address()},
+		process: &etcdProcess{life: k.ctx, binary: k.options.Binary, dir: filepath.Join(s.dir, "etcd"), address: s.address()},
 		changed: make(chan struct{}),
 	}
 	s.deployments.record = func(value string, detail ...string) { k.record(string(id), "deployment", value, detail...) }

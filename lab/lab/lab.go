@@ -209,9 +209,10 @@ func (l *Lab) DialKubernetes(ctx context.Context) (net.Conn, error) {
 	return dialer.DialContext(ctx, "tcp", l.kubernetes.APIServer(clusters[0]).String())
 }
 
-// Close ends it: machines and load balancers, then what Kubernetes still runs,
-// then the servers.
+// Close ends it: programs at once, as nobody needs what they still would do, then
+// machines and load balancers, and the servers.
 func (l *Lab) Close(ctx context.Context) error {
+	l.kubernetes.Abandon()
 	var faults []error
 	if l.home != nil {
 		faults = append(faults, l.home.Close(ctx))

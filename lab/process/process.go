@@ -33,6 +33,13 @@ type Command struct {
 // killed.
 const grace = 5 * time.Second
 
+// ErrAbandoned is the cause of a context's end after which nobody needs anything of
+// what ran in it: a program is killed then, without being asked.
+var ErrAbandoned = errors.New("nobody needs it any more")
+
+// Abandoned says whether that is how a context ended.
+func Abandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrAbandoned) }
+
 // Run runs the program until the context ends, and then ends it with all that
 // it has started. A program that ends by itself is an error.
 func Run(ctx context.Context, command Command) error {
@@ -50,7 +57,12 @@ func (c Command) run(ctx context.Context) error {
 	// A group of its own, so that its children end with it, and with the lab
 	// even when that is killed.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.Cancel = func() error {
+		if Abandoned(ctx) {
+			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+		return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+	}
 	cmd.WaitDelay = grace
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

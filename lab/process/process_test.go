@@ -48,6 +48,19 @@ func TestAProgramEndsWithItsContextAndWithItsChildren(t *testing.T) {
 	requireEnded(t, handle)
 }
 
+func TestAProgramThatNobodyNeedsIsNotAsked(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	log := &lines{}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, shell(`trap 'echo bye; exit 0' TERM; echo here; while :; do sleep 60 & wait; done`, log))
+	}()
+	log.first(t)
+	cancel(ErrAbandoned)
+	require.NoError(t, <-ended)
+	require.Equal(t, "here\n", log.String())
+}
+
 // requireEnded waits for the end of the process.
 func requireEnded(t *testing.T, handle int) {
 	t.Helper()
