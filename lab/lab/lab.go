@@ -23,6 +23,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/sample"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/storage"
@@ -129,6 +130,7 @@ func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFa
 	validators := validatorsOf(parts.Config.Tools)
 	api := talosapi.New(talosapi.Options{
 		Network: parts.Network, Faults: parts.Faults, Timeline: parts.Timeline, Validate: validators.validate,
+		Drain: parts.Pace.Of(pace.Drain, "apid"),
 	})
 	return node.New(node.Options{
 		Network: parts.Network, Kubernetes: kubernetes, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,

@@ -28,6 +28,7 @@ const (
 	Kernel   Step = "node.kernel"    // kernel until the API of Talos answers
 	Install  Step = "node.install"   // writing Talos to the disk
 	Shutdown Step = "node.shutdown"  // stopping services before power off or reboot
+	Drain    Step = "node.drain"     // how long a stopping API waits for who follows something
 	Wipe     Step = "node.wipe"      // of partitions in a reset
 	Upgrade  Step = "node.upgrade"   // pulling and writing another installer
 	Service  Step = "node.service"   // one service of Talos from start to healthy
@@ -59,6 +60,7 @@ var durations = map[Step]struct{ fast, real time.Duration }{
 	Kernel:   {300 * time.Millisecond, 12 * time.Second},
 	Install:  {1 * time.Second, 45 * time.Second},
 	Shutdown: {400 * time.Millisecond, 10 * time.Second},
+	Drain:    {400 * time.Millisecond, 10 * time.Second},
 	Wipe:     {200 * time.Millisecond, 5 * time.Second},
 	Upgrade:  {1 * time.Second, 40 * time.Second},
 	Service:  {100 * time.Millisecond, 2 * time.Second},

@@ -93,6 +93,7 @@ func (r *Running) newFront(config *tls.Config, roles authz.InjectorMode, router 
 		),
 		factory.WithUnaryInterceptor(injector.UnaryInterceptor()),
 		factory.WithStreamInterceptor(injector.StreamInterceptor()),
+		factory.WithStreamInterceptor(r.drain.intercept),
 	)
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
-	"github.com/siderolabs/talos/pkg/grpc/factory"
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"github.com/siderolabs/talos/pkg/machinery/resources/secrets"
 	"google.golang.org/grpc"
@@ -19,11 +18,6 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
-
-// drainLimit is longer than any answer takes, also where a hundred nodes share two
-// cores. A stream that runs longer is cut when the API stops, as Talos cuts it
-// after its own limit.
-const drainLimit = 5 * time.Second
 
 // Options is what the API of every node of a lab shares.
 type Options struct {
@@ -35,6 +29,8 @@ type Options struct {
 	// error says that it cannot even be read. The Talos that the lab is built from
 	// judges it besides; nil leaves it to that alone.
 	Validate func(version string, config []byte, mode string, installed bool) error
+	// Drain is how long calls that follow something go on when the API stops.
+	Drain time.Duration
 }
 
 // Server serves the API of the nodes of a lab.
@@ -56,6 +52,7 @@ type Running struct {
 	local   *local
 	remotes *remotes
 	doors   *doors
+	drain   *draining
 	serving sync.WaitGroup
 }
 
@@ -69,7 +66,7 @@ func (s *Server) Serve(m Machine, maintenance bool, at []netip.Addr) (*Running, 
 		cancel()
 		return nil, err
 	}
-	r := &Running{node: node, cancel: cancel, doors: newDoors(s.options.Network)}
+	r := &Running{node: node, cancel: cancel, doors: newDoors(s.options.Network), drain: newDraining()}
 	if err := r.start(ctx, at); err != nil {
 		r.Stop(false)
 		return nil, fmt.Errorf("API of %s: %w", m.Host(), err)
@@ -117,11 +114,10 @@ func (r *Running) Remove(addr netip.Addr) {
 // are being answered are done.
 func (r *Running) Stop(graceful bool) {
 	r.cancel()
+	defer r.drain.cut()
 	if r.front != nil {
 		if graceful {
-			ctx, cancel := context.WithTimeout(context.Background(), drainLimit)
-			defer cancel()
-			factory.ServerGracefulStop(r.front, ctx)
+			r.drain.end(r.front, r.node.Drain)
 		} else {
 			r.front.Stop()
 		}

@@ -4,14 +4,19 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+	"time"
 
+	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/siderolabs/talos/pkg/machinery/client"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/resources/block"
 	"github.com/siderolabs/talos/pkg/machinery/role"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 )
 
 func TestAddresses(t *testing.T) {
@@ -41,6 +46,39 @@ func TestAddresses(t *testing.T) {
 	_, err = c.Version(within(t))
 	require.Equal(t, codes.Unavailable, status.Code(err), "its connection is gone too")
 	require.NoError(t, reach(more))
+}
+
+// An API that stops waits for nobody who only follows something, but for every
+// answer.
+func TestStopInOrder(t *testing.T) {
+	l := newLab(t, func(options *Options) { options.Drain = 20 * time.Millisecond })
+	f := l.machine("1.13.8", "metal")
+	l.configure(f, machine.TypeControlPlane)
+	running := l.serve(f)
+	c := l.client(f, role.Admin)
+	watched := make(chan state.Event)
+	require.NoError(t, c.COSI.WatchKind(within(t), block.NewDisk(block.NamespaceName, "").Metadata(), watched))
+	id, err := l.faults.Add(fault.Rule{On: fault.Talos, Name: "Version", Do: fault.Hold})
+	require.NoError(t, err)
+	answered, stopped := make(chan error), make(chan struct{})
+	go func() {
+		_, err := c.Version(within(t))
+		answered <- err
+	}()
+	for facts, more := l.timeline.After(0); len(facts) == 0; facts, more = l.timeline.After(0) {
+		<-more
+	}
+	go func() {
+		running.Stop(true)
+		close(stopped)
+	}()
+	cut := <-watched
+	require.Equal(t, state.Errored, cut.Type)
+	require.Equal(t, codes.Unavailable, status.Code(cut.Error), "%v", cut.Error)
+	require.ErrorContains(t, cut.Error, "error reading from server: EOF")
+	require.NoError(t, l.faults.Remove(id))
+	require.NoError(t, <-answered)
+	<-stopped
 }
 
 func TestStop(t *testing.T) {
