@@ -29,6 +29,7 @@ import (
 	k8sctrl "github.com/siderolabs/talos/internal/app/machined/pkg/controllers/k8s"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/pkg/kubeconfig"
+	"github.com/siderolabs/talos/pkg/machinery/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
@@ -46,13 +47,18 @@ type talos struct {
 
 func newTalos(t *testing.T, endpoint string) *talos {
 	t.Helper()
-	bundle, err := secrets.NewBundle(secrets.NewClock(), nil)
+	bundle, err := newBundle()
 	require.NoError(t, err)
 	return &talos{t: t, id: "test", bundle: bundle, endpoint: endpoint}
 }
 
-// sharedBundle is made once: its key of 4096 bits takes seconds.
-var sharedBundle = sync.OnceValues(func() (*secrets.Bundle, error) { return secrets.NewBundle(secrets.NewClock(), nil) })
+var sharedBundle = sync.OnceValues(newBundle)
+
+// newBundle makes an account key that is no RSA: that of 4096 bits which later
+// Talos makes takes seconds.
+func newBundle() (*secrets.Bundle, error) {
+	return secrets.NewBundle(secrets.NewClock(), config.TalosVersion1_6)
+}
 
 func sharedTalos(t *testing.T) *talos {
 	t.Helper()

@@ -192,8 +192,10 @@ func values(facts []timeline.Fact, subject, what string) []string {
 	return found
 }
 
+// bundle has an account key that is no RSA: that of 4096 bits which later Talos
+// makes takes seconds.
 var bundle = sync.OnceValues(func() (*secrets.Bundle, error) {
-	return secrets.NewBundle(secrets.NewFixedClock(time.Now()), config.TalosVersion1_13)
+	return secrets.NewBundle(secrets.NewFixedClock(time.Now()), config.TalosVersion1_6)
 })
 
 // configured is a config for one node: each has a provider of its own.

@@ -14,7 +14,6 @@ import (
 
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/client"
-	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
 	"github.com/siderolabs/talos/pkg/machinery/resources/block"
 	configresource "github.com/siderolabs/talos/pkg/machinery/resources/config"
@@ -106,7 +105,7 @@ func TestForeignersAreKeptOut(t *testing.T) {
 	_, err := l.insecure(f).Version(within(t))
 	require.Equal(t, codes.Unavailable, status.Code(err), "without a certificate: %v", err)
 
-	other, err := secrets.NewBundle(secrets.NewClock(), nil)
+	other, err := newBundle()
 	require.NoError(t, err)
 	foreign, err := other.GenerateTalosAPIClientCertificate(role.MakeSet(role.Admin))
 	require.NoError(t, err)

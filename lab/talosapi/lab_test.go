@@ -23,6 +23,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/pkg/runtime/v1alpha2"
 	"github.com/siderolabs/talos/pkg/machinery/client"
 	clientconfig "github.com/siderolabs/talos/pkg/machinery/client/config"
+	"github.com/siderolabs/talos/pkg/machinery/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
@@ -45,10 +46,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// bundle holds the secrets of the tests' cluster; making them takes a while.
-var bundle = sync.OnceValues(func() (*secrets.Bundle, error) {
-	return secrets.NewBundle(secrets.NewClock(), nil)
-})
+// bundle holds the secrets of the tests' cluster.
+var bundle = sync.OnceValues(newBundle)
+
+// newBundle makes them with an account key that is no RSA: that of 4096 bits which
+// later Talos makes takes seconds, and is none of the API's.
+func newBundle() (*secrets.Bundle, error) {
+	return secrets.NewBundle(secrets.NewClock(), config.TalosVersion1_6)
+}
 
 // kubernetes is a version that both Talos 1.12 and 1.13 run.
 const kubernetes = "1.35.2"
