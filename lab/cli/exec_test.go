@@ -90,6 +90,7 @@ func TestExecPassesSignalsOnce(t *testing.T) {
 }
 
 func TestACommandEndsWithItsExec(t *testing.T) {
+	t.Parallel()
 	dir := folder(t)
 	lab(t, dir, "up")
 	cmd := blocked(t, dir, "echo ready; exec sleep 1000")

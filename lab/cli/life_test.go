@@ -129,7 +129,7 @@ func TestUpWaitsForALabThatIsEnding(t *testing.T) {
 	for _, child := range strings.Fields(string(children)) {
 		pid, err := strconv.Atoi(child)
 		require.NoError(t, err)
-		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+		ended(t, pid, func() { require.NoError(t, syscall.Kill(pid, syscall.SIGKILL)) })
 	}
 	up := command(t, dir, "up")
 	said, err := up.StderrPipe()
@@ -158,6 +158,7 @@ func TestDownCleansUpAfterADeadLab(t *testing.T) {
 }
 
 func TestDownKillsALabThatDoesNotHear(t *testing.T) {
+	t.Parallel()
 	dir := folder(t)
 	lab(t, dir, "up")
 	info := living(t, dir)

@@ -151,6 +151,7 @@ func TestTalosctlWithOldNode(t *testing.T) {
 }
 
 func TestTalosctlHealth(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	f := l.configured("1.13.8", machine.TypeControlPlane)
 	at := f.addresses[0]
@@ -177,6 +178,7 @@ func TestTalosctlWatches(t *testing.T) {
 }
 
 func TestTalosctlRebootsAndWaits(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	f := l.machine("1.13.8", "hcloud")
 	l.configure(f, machine.TypeControlPlane)

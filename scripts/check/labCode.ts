@@ -45,7 +45,9 @@ async function goTest(): Promise<Counts> {
   const report = readGoTest((line) => console.log(line));
   const onOutput = (text: string, stream: "stdout" | "stderr") =>
     stream === "stdout" ? report.hear(text) : void process.stderr.write(text);
-  const ended = await go({ ...calling("test", "-json", "./..."), env: programVariables() }, { onOutput });
+  // More at a time than there are cores: what is played passes its time waiting.
+  const call = calling("test", "-json", "-parallel", "8", "./...");
+  const ended = await go({ ...call, env: programVariables() }, { onOutput });
   const counts = report.counts();
   return ended.code !== 0 && counts.failed === 0 ? sum([counts, counted(false)]) : counts;
 }

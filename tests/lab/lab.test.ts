@@ -155,11 +155,11 @@ describe("a cluster of three and three", () => {
 
   test("takes 15 % of a core while nothing happens", async () => {
     // What was begun comes to its end first: images, leases, elections.
-    await pass(20_000);
+    await pass(10_000);
     const trace = lab.trace();
     const before = processorSeconds(trace);
-    await pass(30_000);
-    const share = (100 * (processorSeconds(trace) - before)) / 30;
+    await pass(15_000);
+    const share = (100 * (processorSeconds(trace) - before)) / 15;
     measured("memory of 3+3 nodes", memory(trace), "GiB");
     expect(measured("idle with 3+3 nodes", share, "% of a core")).toBeLessThan(15);
   });
