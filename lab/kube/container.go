@@ -128,7 +128,11 @@ func (c *slot) attempt(ctx context.Context, retries *backoff, begun func()) erro
 
 // execute is the container while it runs.
 func (c *slot) execute(ctx context.Context, outcome *fault.Outcome) error {
-	takes := func() error { return c.worker.kubelet.k.options.Pace.Wait(ctx, pace.Pod, c.subject()) }
+	step := pace.Pod
+	if c.init {
+		step = pace.Init
+	}
+	takes := func() error { return c.worker.kubelet.k.options.Pace.Wait(ctx, step, c.subject()) }
 	if outcome != nil {
 		if err := takes(); err != nil {
 			return err

@@ -121,6 +121,8 @@ func (f *talos) pods(extra map[string]string) []*corev1.Pod {
 	controllerManager := k8s.NewControllerManagerConfig()
 	*controllerManager.TypedSpec() = k8s.ControllerManagerConfigSpec{
 		Enabled: true, Image: "kube-controller-manager:v1.36.4", PodCIDRs: []string{"10.244.0.0/16"}, ServiceCIDRs: []string{"10.96.0.0/12"},
+		// Two signs of life, and not three: a node that is lost is waited for.
+		ExtraArgs: map[string]k8s.ArgValues{"node-monitor-grace-period": {Values: []string{"6s"}}},
 	}
 	scheduler := k8s.NewSchedulerConfig()
 	*scheduler.TypedSpec() = k8s.SchedulerConfigSpec{Enabled: true, Image: "kube-scheduler:v1.36.4"}

@@ -29,8 +29,8 @@ func (w *worker) volumes(ctx context.Context) error {
 				said = missing
 				w.event(corev1.EventTypeWarning, "FailedMount", fmt.Sprintf("MountVolume.SetUp failed for volume %q : %s", volume.Name, missing))
 			}
-			base := w.kubelet.k.options.Pace.Of(pace.Backoff, w.kubelet.host.name+" "+w.subject)
-			if err := wait(ctx, min(retries.next(base), 4*base)); err != nil {
+			base := w.kubelet.k.options.Pace.Of(pace.Mount, w.kubelet.host.name+" "+w.subject)
+			if err := wait(ctx, min(retries.next(base), 20*base)); err != nil {
 				return err
 			}
 		}

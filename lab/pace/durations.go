@@ -37,10 +37,12 @@ const (
 	Register Step = "kubelet.node"   // kubelet healthy until its Node is there
 	Static   Step = "kubelet.static" // a static pod from manifest to process
 	Pod      Step = "kubelet.pod"    // a pod from bound to Ready, after the images
+	Init     Step = "kubelet.init"   // an init container
 
 	Quorum  Step = "etcd.timeout"    // a call to an etcd without a majority until it gives up
 	Lease   Step = "kubelet.lease"   // between two signs of life of a kubelet
 	Backoff Step = "kubelet.backoff" // the first wait before a container is tried again
+	Mount   Step = "kubelet.mount"   // the first wait before a volume that is not there is looked for again
 	Kill    Step = "kubelet.kill"    // a container from being told to stop until it did
 	Attach  Step = "csi.attach"      // a volume to a node
 
@@ -69,10 +71,12 @@ var durations = map[Step]struct{ fast, real time.Duration }{
 	Register: {200 * time.Millisecond, 5 * time.Second},
 	Static:   {100 * time.Millisecond, 3 * time.Second},
 	Pod:      {300 * time.Millisecond, 5 * time.Second},
+	Init:     {50 * time.Millisecond, 1 * time.Second},
 
 	Quorum:  {1 * time.Second, 7 * time.Second},
 	Lease:   {3 * time.Second, 10 * time.Second},
 	Backoff: {1 * time.Second, 10 * time.Second},
+	Mount:   {200 * time.Millisecond, 500 * time.Millisecond},
 	Kill:    {100 * time.Millisecond, 2 * time.Second},
 	Attach:  {200 * time.Millisecond, 5 * time.Second},
 
