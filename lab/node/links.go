@@ -23,11 +23,17 @@ const loopback = "lo"
 // on top of them.
 func (n *node) linkController() controller.Controller {
 	return &played{
-		name:    "network.LinkStatusController",
-		inputs:  []controller.Input{reads(network.NamespaceName, network.LinkSpecType), reads(network.NamespaceName, network.LinkAliasSpecType)},
+		name: "network.LinkStatusController",
+		inputs: []controller.Input{
+			reads(network.NamespaceName, network.LinkSpecType), reads(network.NamespaceName, network.LinkAliasSpecType),
+			reads(network.NamespaceName, network.PlatformConfigType), reads(network.ConfigNamespaceName, network.LinkSpecType),
+		},
 		outputs: []controller.Output{writes(network.LinkStatusType)},
 		wake:    n.wires,
 		reconcile: func(ctx context.Context, r controller.Runtime) error {
+			if told, err := platformTold(ctx, r); err != nil || !told {
+				return err
+			}
 			r.StartTrackingOutputs()
 			links := map[string]network.LinkStatusSpec{loopback: loopbackLink()}
 			for i, nic := range n.wiring() {
@@ -61,6 +67,28 @@ func (n *node) linkController() controller.Controller {
 			return safe.CleanupOutputs[*network.LinkStatus](ctx, r)
 		},
 	}
+}
+
+// platformTold says whether all that the platform says of links is known. Before
+// that a NIC would ask by DHCP for the address that it is about to be given.
+func platformTold(ctx context.Context, r controller.Runtime) (bool, error) {
+	config, err := safe.ReaderGetByID[*network.PlatformConfig](ctx, r, network.PlatformConfigActiveID)
+	if state.IsNotFoundError(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, link := range config.TypedSpec().Links {
+		id := network.LayeredID(network.ConfigPlatform, network.LinkID(link.Name))
+		spec := network.NewLinkSpec(network.ConfigNamespaceName, id)
+		if _, err := safe.ReaderGet[*network.LinkSpec](ctx, r, spec.Metadata()); state.IsNotFoundError(err) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func loopbackLink() network.LinkStatusSpec {
