@@ -103,11 +103,16 @@ func (b *fakeBox) happened() []string {
 type fakeMaker struct {
 	mu    sync.Mutex
 	boxes map[string]*fakeBox
+	// fails is what making one fails with, or nil.
+	fails error
 }
 
 func (m *fakeMaker) Make(spec machine.Spec) (machine.Box, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.fails != nil {
+		return nil, m.fails
+	}
 	made := &fakeBox{spec: spec}
 	m.boxes[spec.Name] = made
 	return made, nil

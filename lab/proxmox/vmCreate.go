@@ -54,6 +54,7 @@ func (c *Cluster) createVM(r *call) (any, error) {
 		after: func(failed error) {
 			m.lock = ""
 			if failed != nil {
+				c.dropVolumes(m)
 				delete(c.vms, m.id)
 				return
 			}

@@ -31,11 +31,7 @@ func (c *Cluster) deleteVM(r *call) (any, error) {
 			return nil
 		},
 		done: func(*task) error {
-			for at, held := range c.volumes {
-				if held.vm == m.id && held.isOn(m.host) {
-					delete(c.volumes, at)
-				}
-			}
+			c.dropVolumes(m)
 			c.access.acl = slices.DeleteFunc(c.access.acl, func(one grant) bool { return one.path == vmPath(m.id) })
 			delete(c.vms, m.id)
 			c.Timeline.Record(m.lab, "vm", "deleted")
@@ -43,6 +39,15 @@ func (c *Cluster) deleteVM(r *call) (any, error) {
 		},
 		after: func(error) { m.lock = "" },
 	})
+}
+
+// dropVolumes removes all that is a machine's.
+func (c *Cluster) dropVolumes(m *vm) {
+	for at, held := range c.volumes {
+		if held.vm == m.id && held.isOn(m.host) {
+			delete(c.volumes, at)
+		}
+	}
 }
 
 // removable says why a machine cannot be removed now.

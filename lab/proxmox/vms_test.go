@@ -1,6 +1,7 @@
 package proxmox
 
 import (
+	"errors"
 	"net/netip"
 	"testing"
 
@@ -70,6 +71,15 @@ func TestAnIDIsTakenOnce(t *testing.T) {
 	require.Equal(t, "100", b.get("/cluster/nextid"))
 	told := b.refused("400 Parameter verification failed.", "GET", "/cluster/nextid", "vmid=300")
 	require.Equal(t, map[string]string{"vmid": "VM 300 already exists\n"}, told.errors)
+}
+
+func TestAMachineThatCannotBeMadeLeavesNothing(t *testing.T) {
+	b := newBench(t)
+	image := b.image("pve", agentSchematic, "metal-amd64.qcow2")
+	b.machines.fails = errors.New("no room")
+	require.Equal(t, "no room", b.run("POST", "/nodes/pve/qemu", "vmid=300", "scsi0=local-lvm:0,import-from="+image, "boot=order=scsi0", "start=1"))
+	require.Empty(t, b.get("/cluster/resources", "type=vm"))
+	require.Empty(t, b.get("/nodes/pve/storage/local-lvm/content"))
 }
 
 func TestWhatARunningMachineCannotTakeWaits(t *testing.T) {

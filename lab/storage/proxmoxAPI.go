@@ -26,6 +26,8 @@ func newProxmoxAPI(endpoint, token string, insecure bool) *proxmoxAPI {
 		client: &http.Client{Timeout: proxmoxTimeout, Transport: &http.Transport{
 			// As its owner says: hosts sign their certificates themselves.
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: insecure},
+			// Each life of the driver has connections of its own.
+			IdleConnTimeout: proxmoxTimeout,
 		}},
 	}
 }
