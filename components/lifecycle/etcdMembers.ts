@@ -1,20 +1,18 @@
 // etcd as all its control planes show it: who is a member, and who is known to be well.
-import { pause } from "../gates/clock.ts";
 import { resources } from "../talos/client/resources.ts";
 import type { EtcdMember, TalosCredentials } from "../talos/client/talosClient.ts";
 import { memberIsAt } from "../talos/etcdMember.ts";
 import { type NodeClient, using, type World } from "../talos/nodeAccess.ts";
 import { asFailure, NodeFailure } from "../talos/nodeFailure.ts";
 import { isEtcdHealthy } from "../talos/nodeResources.ts";
+import { repeat } from "../talos/repeat.ts";
 import type { Peer } from "./kubernetesAccess.ts";
 import { lossOfQuorum, type Voter } from "./quorum.ts";
 
-/** Seconds before it is asked again, the first time and at most. */
-const [askAgain, askAgainAtMost] = [0.25, 3];
 /** Seconds for a call that is answered at once or not at all. */
 const shortCall = 5;
 /** Seconds for one that etcd has to agree on. */
-const change = 60;
+const changeDeadline = 60;
 
 /** Where a member of etcd is, or is to be. */
 export type Place = Pick<Peer, "node" | "address">;
@@ -64,7 +62,7 @@ export class EtcdMembers {
     const [first] = well;
     if (first === undefined) throw new NodeFailure("SLU-T321", "no member of etcd is healthy");
     this.world.report(`takes ${name || id} out of etcd`);
-    await using(this.open(first), (client) => client.etcdRemoveMember(id, { deadline: change }));
+    await using(this.open(first), (client) => client.etcdRemoveMember(id, { deadline: changeDeadline }));
   }
 
   /** A member leaves by itself. */
@@ -73,8 +71,8 @@ export class EtcdMembers {
     this.world.report(`${peer.node} leaves etcd`);
     await using(this.open(peer), async (client) => {
       // Alone it could not, and would have been refused before.
-      if (!learner) await client.etcdForfeitLeadership({ deadline: change });
-      await client.etcdLeave({ deadline: change });
+      if (!learner) await client.etcdForfeitLeadership({ deadline: changeDeadline });
+      await client.etcdLeave({ deadline: changeDeadline });
     });
   }
 
@@ -115,17 +113,16 @@ export class EtcdMembers {
   }
 
   private async until(until: number, look: () => Promise<string | undefined>): Promise<void> {
-    const { clock, report } = this.world;
-    for (let delay = askAgain; ; delay = Math.min(askAgainAtMost, delay * 1.5)) {
+    const attempt = async () => {
       const lack = await look().catch((error) => {
         if (error instanceof NodeFailure && error.code === "SLU-L101") throw error;
         return asFailure(error, "SLU-T321").seen;
       });
-      if (lack === undefined) return;
-      report(lack);
-      if (clock.now() + delay * 1000 >= until) throw new NodeFailure("SLU-T321", lack);
-      await pause(clock, delay * 1000);
-    }
+      if (lack === undefined) return { found: true };
+      this.world.report(lack);
+      return { late: new NodeFailure("SLU-T321", lack) };
+    };
+    await repeat(attempt, { ...this.world, until: () => until });
   }
 
   private async ask(peer: Peer): Promise<{ readonly members?: readonly EtcdMember[]; readonly why: string }> {

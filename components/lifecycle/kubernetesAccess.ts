@@ -1,9 +1,10 @@
-import { type Clock, pause } from "../gates/clock.ts";
+import type { Clock } from "../gates/clock.ts";
 import { KubernetesClient } from "../kubernetes/client.ts";
 import { readKubeconfig } from "../kubernetes/kubeconfig.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { using, type World } from "../talos/nodeAccess.ts";
 import { NodeFailure } from "../talos/nodeFailure.ts";
+import { repeat } from "../talos/repeat.ts";
 import { withServer } from "../talos/withServer.ts";
 
 /** A control plane as it is asked for the others. */
@@ -17,8 +18,6 @@ export interface Peer {
 
 /** Milliseconds that the Kubernetes API may take to answer. */
 export const patience = 5_000;
-/** Seconds before it is asked again, the first time and at most. */
-const [askAgain, askAgainAtMost] = [0.25, 3];
 
 /**
  * A kubeconfig by which the Kubernetes API answers now: of the first control plane that has one and is ready. Needs nothing but the Talos API, so it is to
@@ -30,20 +29,20 @@ export async function administratorAccess(
   world: World,
   until: number,
 ): Promise<string> {
-  for (let delay = askAgain; ; delay = Math.min(askAgainAtMost, delay * 1.5)) {
+  const look = async () => {
     const faults: string[] = [];
     for (const peer of peers) {
       try {
-        return await accessThrough(peer, credentials, world);
+        return { found: await accessThrough(peer, credentials, world) };
       } catch (error) {
         faults.push(`${peer.node}: ${(error as Error).message}`);
       }
     }
     const seen = faults.join("; ");
-    if (world.clock.now() + delay * 1000 >= until) throw new NodeFailure("SLU-K101", seen);
     world.report(`waits for the Kubernetes API: ${seen}`);
-    await pause(world.clock, delay * 1000);
-  }
+    return { late: new NodeFailure("SLU-K101", seen) };
+  };
+  return await repeat(look, { ...world, until: () => until });
 }
 
 /** The one that this control plane has, where its API server is ready. */

@@ -1,7 +1,8 @@
 // What the resource ProxmoxAddress does. The engine's provider process loads this file from the checkout, so the code that runs is always the current one.
 import type { FailureCode } from "../errors/catalogue.ts";
 import { failureMessage } from "../errors/failureMessage.ts";
-import { type Clock, pause } from "../gates/clock.ts";
+import type { Clock } from "../gates/clock.ts";
+import { repeat } from "../talos/repeat.ts";
 import { inEngine, type Surroundings } from "../talos/surroundings.ts";
 import { type ProxmoxApi, ProxmoxApiError, proxmoxGet } from "./proxmoxApi.ts";
 
@@ -27,12 +28,12 @@ export interface LeaseState extends LeaseInputs {
 }
 
 /** How Proxmox is asked. */
-export interface Asking extends Pick<Surroundings, "clock" | "report" | "note"> {
+export interface Asking extends Pick<Surroundings, "clock" | "chance" | "interrupted" | "report" | "note"> {
   readonly get: (api: ProxmoxApi, path: string) => Promise<unknown>;
 }
 
 /** Seconds between two looks: Proxmox asks the agent itself each time, and has no way to tell by itself. */
-const [again, againAtMost] = [0.5, 3];
+const pace = [0.5, 3] as const;
 /** Seconds for one question. */
 const patience = 5;
 
@@ -74,22 +75,22 @@ export const read = (id: string, before: LeaseState) =>
   inEngine(before.row, (world) => operations.read(id, before, real(world)));
 
 /** Waits until the VM has an address. */
-async function lease(inputs: LeaseInputs, { get, clock, report }: Asking): Promise<string> {
+async function lease(inputs: LeaseInputs, asking: Asking): Promise<string> {
+  const { get, clock, report } = asking;
   const began = clock.now();
-  const until = began + inputs.deadline * 1000;
-  for (let delay = again; ; delay = Math.min(againAtMost, delay * 1.5)) {
+  const attempt = async () => {
     const seen = await look(inputs, get);
     if ("addresses" in seen) {
       const found = addressOf(inputs, seen.addresses);
-      if (found === inputs.listed) return found;
+      if (found === inputs.listed) return { found };
       if (found !== undefined) throw failure("SLU-M114", inputs, `it has ${found}`, clock, began);
     }
     const why = "why" in seen ? seen.why : "its NIC has no address yet";
     if ("refused" in seen) throw failure("SLU-M115", inputs, why, clock, began);
-    if (clock.now() + delay * 1000 >= until) throw failure("SLU-M113", inputs, why, clock, began);
     report(`waits for an address by DHCP: ${why}`);
-    await pause(clock, delay * 1000);
-  }
+    return { late: failure("SLU-M113", inputs, why, clock, began) };
+  };
+  return await repeat(attempt, { ...asking, pace, until: () => began + inputs.deadline * 1000 });
 }
 
 type Look = { readonly addresses: readonly string[] } | { readonly why: string; readonly refused?: true };

@@ -40,6 +40,8 @@ export interface World {
   readonly chance: () => number;
   /** Says on the resource's own line what is going on. */
   readonly report: (text: string) => void;
+  /** Comes when nobody waits any more: nothing new is begun then. */
+  readonly interrupted?: AbortSignal;
 }
 
 export const realAccess: NodeAccess = {

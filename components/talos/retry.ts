@@ -20,7 +20,11 @@ const jitter = 0.25;
 
 /** The delay before a retry, the first of which is 0. `chance` is in [0, 1). */
 export function retryDelay(policy: RetryPolicy, retry: number, chance: number): number {
-  const full = Math.min(policy.cap, policy.firstDelay * policy.factor ** retry);
+  return jittered(Math.min(policy.cap, policy.firstDelay * policy.factor ** retry), chance);
+}
+
+/** A delay with its share of chance in it. */
+export function jittered(full: number, chance: number): number {
   return full * (1 - jitter * chance);
 }
 

@@ -1,5 +1,5 @@
 import { systemClock } from "../gates/clock.ts";
-import { unlessInterrupted } from "../gates/interruption.ts";
+import { interruption, unlessInterrupted } from "../gates/interruption.ts";
 import { engineRow, Progress } from "../gates/progress.ts";
 import { traced } from "../trace/trace.ts";
 import { realAccess, type World } from "./nodeAccess.ts";
@@ -28,6 +28,7 @@ export async function inEngine<T>(
         progress.show(text);
       },
       note: engine.note,
+      interrupted: interruption,
     };
     const inThisWorld = () =>
       unlessInterrupted(

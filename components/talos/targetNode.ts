@@ -1,5 +1,4 @@
 import { classify } from "../errors/classify.ts";
-import { pause } from "../gates/clock.ts";
 import { isUnanswered, type NodeState } from "./client/nodeState.ts";
 import { resources } from "./client/resources.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
@@ -8,9 +7,8 @@ import { follow, OutOfTime } from "./followNode.ts";
 import { type NodeClient, using, type World } from "./nodeAccess.ts";
 import { NodeFailure } from "./nodeFailure.ts";
 import { configText, machineConfigs, runningId, stageOf } from "./nodeResources.ts";
+import { type Look, repeat } from "./repeat.ts";
 
-/** Seconds before a node that does not answer is asked again, the first time and at most. */
-const [askAgain, askAgainAtMost] = [0.25, 3];
 /** Seconds for which a node may go on with the config of before, or in maintenance, once it took the new one. */
 const takingOver = 15;
 /** Seconds for a call that a node answers at once or not at all. */
@@ -187,15 +185,8 @@ export class TargetNode {
     return state;
   }
 
-  /** Looks until something is found, at longer and longer intervals; an end of the time is told as the last look says. */
-  private async repeat<T>(look: () => Promise<{ readonly found: T } | { readonly late: Error }>): Promise<T> {
-    const { clock } = this.world;
-    for (let delay = askAgain; ; delay = Math.min(askAgainAtMost, delay * 1.5)) {
-      const end = await look();
-      if ("found" in end) return end.found;
-      if (clock.now() + delay * 1000 >= this.until) throw end.late;
-      await pause(clock, delay * 1000);
-    }
+  private async repeat<T>(look: () => Promise<Look<T>>): Promise<T> {
+    return await repeat(look, { ...this.world, until: () => this.until });
   }
 }
 

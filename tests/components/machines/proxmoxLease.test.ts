@@ -18,6 +18,7 @@ function proxmox(...answers: unknown[]) {
   const [asked, said, noted]: [unknown[], string[], string[]] = [[], [], []];
   const clock = new FakeClock();
   const asking = {
+    chance: () => 0,
     clock,
     report: (text: string) => said.push(text),
     note: async (text: string) => void noted.push(text),
