@@ -1,11 +1,13 @@
 // What the engine asks of a Bootstrap. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { isDeepStrictEqual } from "node:util";
-import { type Clock, pause } from "../gates/clock.ts";
+import type { Clock } from "../gates/clock.ts";
 import { isUnanswered } from "./client/nodeState.ts";
 import type { TalosCredentials } from "./client/talosClient.ts";
-import { etcdIsHealthy } from "./etcdVoices.ts";
+import { etcdIsHealthy, lookAtEtcd } from "./etcdVoices.ts";
 import { type NodeClient, using, type World } from "./nodeAccess.ts";
 import { asFailure, endMessage, NodeFailure } from "./nodeFailure.ts";
+import { repeat } from "./repeat.ts";
+import { ServiceNews } from "./serviceNews.ts";
 import { inEngine, type Surroundings } from "./surroundings.ts";
 
 export interface ControlPlane {
@@ -31,14 +33,6 @@ export interface BootstrapState extends BootstrapInputs {
   readonly bootstrapped: boolean;
 }
 
-/** What one look at a control plane says of its etcd. */
-type Etcd =
-  | { readonly kind: "there"; readonly why: string }
-  | { readonly kind: "none" }
-  | { readonly kind: "unknown"; readonly why: string };
-
-/** Seconds before it is asked again, the first time and at most. */
-const [askAgain, askAgainAtMost] = [0.25, 3];
 /** Seconds for which a cluster that was bootstrapped once must be without etcd: members that reboot look for a while as if they never were. */
 const rebooted = 30;
 /** Seconds for all that a refresh asks. */
@@ -130,13 +124,25 @@ class Run {
     this.certainAfter = certainAfter;
   }
 
+  /** What it waits for most often, a service that comes up, it is told of; the rest it asks for. */
   async toTheEnd(): Promise<void> {
-    for (let delay = askAgain; ; delay = Math.min(askAgainAtMost, delay * 1.5)) {
-      const last = await this.attempt();
-      if (last === undefined) return;
-      this.world.report(`${last.seen}; asks again`);
-      if (this.world.clock.now() + delay * 1000 >= this.until) throw last;
-      await pause(this.world.clock, delay * 1000);
+    const { world, until } = this;
+    const { controlPlanes } = this.inputs;
+    const news = new ServiceNews(
+      controlPlanes.map((node) => () => this.open(node)),
+      until,
+      world,
+    );
+    const attempt = async () => {
+      const late = await this.attempt();
+      if (late === undefined) return { found: true };
+      world.report(`${late.seen}; asks again`);
+      return { late };
+    };
+    try {
+      await repeat(attempt, { ...world, until: () => until, rest: (milliseconds) => news.within(milliseconds) });
+    } finally {
+      news.end();
     }
   }
 
@@ -172,9 +178,10 @@ class Run {
 
   private async call(client: NodeClient): Promise<NodeFailure | undefined> {
     this.world.report(`bootstraps etcd on ${this.first.node}`);
-    const boot = await client.bootId();
-    this.attempts += 1;
+    let boot: string | undefined;
     try {
+      boot = await client.bootId();
+      this.attempts += 1;
       await client.bootstrap();
     } catch (error) {
       const failure = asFailure(error, "SLU-T207", { call: "bootstrap" });
@@ -219,29 +226,6 @@ class Run {
     return this.world.access.configured(endpoint, this.inputs.credentials);
   }
 }
-
-/** Whether etcd was ever started on a control plane, by its service: before the bootstrap it prepares, and after it a member runs. */
-async function lookAtEtcd(
-  { node, endpoint }: ControlPlane,
-  credentials: TalosCredentials,
-  { access }: Pick<World, "access">,
-): Promise<Etcd> {
-  const state = await access.probe(endpoint, credentials);
-  if (state.kind === "maintenance") return { kind: "none" };
-  if (state.kind === "settling") return { kind: "unknown", why: `${node} is in stage ${state.stage}` };
-  if (state.kind !== "ours") return { kind: "unknown", why: `${node} is ${state.kind}: ${state.why}` };
-  try {
-    const listed = await using(access.configured(endpoint, credentials), (client) => client.services());
-    const etcd = listed.find(({ id }) => id === "etcd");
-    if (etcd === undefined) return { kind: "unknown", why: `${node} has not come to etcd yet` };
-    return beforeData.has(etcd.state) ? { kind: "none" } : { kind: "there", why: etcd.state };
-  } catch (error) {
-    return { kind: "unknown", why: `${node}: ${asFailure(error, "SLU-T207").seen}` };
-  }
-}
-
-/** States of etcd's service while it waits for its first data. */
-const beforeData = new Set(["Initialized", "Waiting", "Preparing"]);
 
 /** Nothing when it takes longer. */
 function within<T>(clock: Clock, seconds: number, work: Promise<T>): Promise<T | undefined> {

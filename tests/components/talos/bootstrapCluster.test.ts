@@ -69,6 +69,41 @@ describe("the bootstrap of a cluster", () => {
     expect(calls(world)).toEqual([["bootstrap", "bootstrap", "bootstrap"], [], []]);
   });
 
+  test("S1.7(1) S1.7(6) is tried again when the node is lost between the look and the call", async () => {
+    const world = cluster();
+    node(world, "cp-1").fail("bootId", raise(unavailable()), raise(unavailable()));
+    await operations.create(inputs, world);
+    expect(calls(world)).toEqual([["bootstrap"], [], []]);
+  });
+
+  test("S1.7(7) is called as soon as a service has come up, and not when it is asked for the next time", async () => {
+    const world = cluster();
+    const first = node(world, "cp-1");
+    first.cri = false;
+    const heard: number[] = [];
+    first.fail(
+      "bootstrap",
+      ...Array.from({ length: 20 }, () => () => {
+        heard.push(world.clock.now());
+        if (!first.cri) throw refusal(status.FAILED_PRECONDITION, "bootstrap is not available yet");
+      }),
+    );
+    world.clock.after(10_000, () => {
+      first.cri = true;
+      first.changed();
+    });
+    await operations.create(inputs, world);
+    expect(heard.at(-1)).toBeLessThan(10_100);
+    expect(heard.length).toBeLessThan(12);
+  });
+
+  test("S2.6 takes an etcd that has not begun for none", async () => {
+    const world = cluster();
+    for (const name of names) node(world, name).etcd = { state: "Initialized", healthy: false };
+    await operations.create(inputs, world);
+    expect(calls(world)).toEqual([["bootstrap"], [], []]);
+  });
+
   test("S1.7(8) is not called again when it was heard though the answer was lost", async () => {
     const world = cluster();
     node(world, "cp-1").fail("bootstrap", () => {

@@ -35,6 +35,8 @@ export class FakeNode {
   running: string | undefined;
   persistent: string | undefined;
   etcd: { state: string; healthy: boolean } = { state: "Preparing", healthy: false };
+  /** Whether the service that runs containers is up. */
+  cri = true;
   members: readonly string[] = [];
   version = "1.13.8";
   schematic = "the-schematic";
@@ -203,7 +205,10 @@ export class FakeNode {
     const specs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
       [machineConfigs.type]: { [mainDocument]: this.running, persistent: this.persistent },
       [resources.machineStatus.type]: { machine: { stage: this.kind === "ours" ? this.stage : "maintenance" } },
-      [resources.services.type]: { etcd: { running: this.etcd.state === "Running", healthy: this.etcd.healthy } },
+      [resources.services.type]: {
+        etcd: { running: this.etcd.state === "Running", healthy: this.etcd.healthy },
+        cri: this.cri ? { running: true, healthy: true } : undefined,
+      },
       [resources.links.type]: { lo: { hardwareAddr: "00:00:00:00:00:00" }, eth0: { hardwareAddr: this.mac } },
       [resources.systemInformation.type]: { systeminformation: { uuid: this.uuid } },
       [resources.disks.type]: { sda: { dev_path: "/dev/sda", pretty_size: "80 GB", transport: "virtio" } },
