@@ -1,7 +1,8 @@
 // Makes a Talos snapshot with Packer where there is none: `npm run snapshot -- <environment>`, and what `hetzner.snapshot.build` has the engine run.
 // For the engine what it is to be stands in the environment, in the variables that Packer itself reads.
 import { failureMessage } from "../components/errors/failureMessage.ts";
-import { hetznerApi, newestSnapshot, type SnapshotQuery } from "../components/images/hetznerSnapshots.ts";
+import { newestSnapshot, type SnapshotQuery } from "../components/images/hetznerSnapshots.ts";
+import { hetznerApi } from "../components/machines/hetznerApi.ts";
 import { snapshotVariables } from "./snapshot/snapshotVariables.ts";
 import { readEnvironmentCall } from "./workspace/commandLine.ts";
 import { Failure, main } from "./workspace/fail.ts";

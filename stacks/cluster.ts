@@ -4,6 +4,7 @@ import { Members } from "../components/lifecycle/members.ts";
 import { Bootstrap } from "../components/talos/bootstrap.ts";
 import { clientCredentials } from "../components/talos/clientCredentials.ts";
 import { Kubeconfig } from "../components/talos/kubeconfig.ts";
+import { MachineSecrets } from "../components/talos/machineSecrets.ts";
 import { NodeConfigurations } from "../components/talos/nodeConfigurations.ts";
 import { watchCertificates } from "./certificates.ts";
 import { deployEndpoint } from "./endpoint.ts";
@@ -17,10 +18,12 @@ import type { ClusterConfig } from "./schema.ts";
 export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const { clusterName: name, timeouts, apply } = config;
 
-  const platform = deployMachines(config);
-  const configs = deployMachineConfigs(config, platform);
-  const { clientConfiguration, clusterIdentifier } = configs.secrets;
+  const secrets = new MachineSecrets(name, { talosVersion: config.talosVersion }, { protect: config.protect });
+  const { clientConfiguration, clusterIdentifier } = secrets;
   const credentials = clientCredentials(clientConfiguration);
+
+  const platform = deployMachines(config, credentials);
+  const configs = deployMachineConfigs(config, platform, secrets);
   const outputs = machineOutputs(config, platform, configs, credentials);
 
   // Control planes first, so that a mistake shows before workers are touched.
@@ -29,7 +32,6 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const gates = new ClusterGates(config, machines);
   const talos = gates.onTalos(credentials);
 
-  platform.release?.(credentials);
   const fit = talos.preflight(platform.ready, identities);
 
   const configurations = new NodeConfigurations(

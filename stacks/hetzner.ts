@@ -2,15 +2,20 @@
 import * as hcloud from "@pulumi/hcloud";
 import * as pulumi from "@pulumi/pulumi";
 import { HetznerImage } from "../components/images/hetznerImage.ts";
-import { HetznerMachines } from "../components/machines/hetznerMachines.ts";
+import { HetznerMachines, serverOf } from "../components/machines/hetznerMachines.ts";
 import type { Machine } from "../components/machines/machine.ts";
+import { MachineChanges } from "../components/machines/machineChanges.ts";
+import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import type { ConfigPatch } from "../components/talos/machineInput.ts";
 import { hetznerToken } from "./hetznerToken.ts";
 import type { PlatformMachines } from "./machines.ts";
 import type { ClusterConfig } from "./schema.ts";
 
 /** Where it is, the plugin and the snapshot's lookup read from HCLOUD_ENDPOINT themselves. */
-export function deployHetzner(config: ClusterConfig): PlatformMachines & Required<Pick<PlatformMachines, "hcloud">> {
+export function deployHetzner(
+  config: ClusterConfig,
+  credentials: pulumi.Output<TalosCredentials>,
+): PlatformMachines & Required<Pick<PlatformMachines, "hcloud">> {
   const { hetzner, clusterName } = config;
   if (hetzner === undefined) throw new Error("platform 'hetzner' has no settings"); // the shape of the config sees to them
   const token = hetznerToken(config);
@@ -36,6 +41,24 @@ export function deployHetzner(config: ClusterConfig): PlatformMachines & Require
     token: token.value,
     isTokenStandIn: token.isStandIn,
   });
+  const changes = new MachineChanges(
+    clusterName,
+    {
+      machines: Object.fromEntries(
+        config.nodes.map((node) => {
+          const { name, role, address } = node;
+          return [name, { role, address, ...serverOf(node, hetzner) }];
+        }),
+      ),
+      place: { kind: "hetzner", cluster: clusterName },
+      // A server's private address is the network's business.
+      hasFixedAddresses: false,
+      token: token.value,
+      credentials,
+      deadline: config.timeouts.preflight,
+    },
+    { ignoreChanges: token.isStandIn ? ["token"] : [] },
+  );
   const servers = new HetznerMachines(
     clusterName,
     {
@@ -45,6 +68,7 @@ export function deployHetzner(config: ClusterConfig): PlatformMachines & Require
       nodeCidr: config.network.nodeCidr,
       image: image.image,
       protect: config.protect,
+      changes,
     },
     { provider },
   );

@@ -1,36 +1,27 @@
-// The cluster's identity, and from it each node's machine config.
+// What each node is told to be, and what opens the cluster for a person.
 import type * as pulumi from "@pulumi/pulumi";
-import { MachineSecrets } from "../components/talos/machineSecrets.ts";
+import type { MachineSecrets } from "../components/talos/machineSecrets.ts";
 import { NodeMachineConfig } from "../components/talos/nodeMachineConfig.ts";
 import { machineConfigInput, machineNodes } from "./machineConfigInput.ts";
 import type { PlatformMachines } from "./machines.ts";
 import type { ClusterConfig } from "./schema.ts";
 
 export interface MachineConfigs {
-  readonly secrets: MachineSecrets;
   /** The whole config of each node, by its name. Secret. */
   readonly machineConfigurations: Readonly<Record<string, pulumi.Output<string>>>;
+  /** For `talosctl`. Secret. */
+  readonly talosconfig: pulumi.Output<string>;
 }
 
-export function deployMachineConfigs(config: ClusterConfig, platform: PlatformMachines): MachineConfigs {
-  const { clusterName, talosVersion, protect } = config;
+export function deployMachineConfigs(
+  config: ClusterConfig,
+  platform: PlatformMachines,
+  secrets: MachineSecrets,
+): MachineConfigs {
+  const { clusterName } = config;
   const cluster = machineConfigInput(config);
   const nodes = machineNodes(config);
   const reach = new Map(platform.machines.map((machine) => [machine.name, machine.reach]));
-
-  const secrets = new MachineSecrets(
-    clusterName,
-    {
-      clusterName,
-      talosVersion,
-      endpoints: nodes
-        .filter(({ role }) => role === "controlplane")
-        .map(({ name, address }) => reach.get(name) ?? address),
-      // A control plane passes on what is asked of another node, and the firewall lets it reach that by its own address only.
-      nodes: nodes.map(({ address }) => address),
-    },
-    { protect },
-  );
   const machineConfigurations = Object.fromEntries(
     nodes.map((node) => {
       const made = new NodeMachineConfig(`${clusterName}-${node.name}`, {
@@ -42,5 +33,13 @@ export function deployMachineConfigs(config: ClusterConfig, platform: PlatformMa
       return [node.name, made.machineConfiguration];
     }),
   );
-  return { secrets, machineConfigurations };
+  const talosconfig = secrets.talosconfig({
+    clusterName,
+    endpoints: nodes
+      .filter(({ role }) => role === "controlplane")
+      .map(({ name, address }) => reach.get(name) ?? address),
+    // A control plane passes on what is asked of another node, and the firewall lets it reach that by its own address only.
+    nodes: nodes.map(({ address }) => address),
+  });
+  return { machineConfigurations, talosconfig };
 }

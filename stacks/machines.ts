@@ -20,20 +20,19 @@ export interface PlatformMachines {
   readonly endpoint: pulumi.Output<string>;
   /** Patches of a node's machine config that hold what is known once the machine is there, by the node's name. */
   readonly patches: Readonly<Record<string, pulumi.Output<readonly ConfigPatch[]>>>;
-  /** Says what becomes of the machines when the cluster goes, where they outlive it. */
-  readonly release?: (credentials: pulumi.Output<TalosCredentials>) => pulumi.Resource;
   /** What the programs of the Hetzner Cloud in the cluster need. */
   readonly hcloud?: HcloudSecretArgs;
   /** What the driver for volumes on Proxmox needs, where there is to be one. */
   readonly proxmoxCsi?: ProxmoxCsiAccount;
 }
 
-const platforms: Readonly<Record<ClusterConfig["platform"], (config: ClusterConfig) => PlatformMachines>> = {
+type Deploy = (config: ClusterConfig, credentials: pulumi.Output<TalosCredentials>) => PlatformMachines;
+
+const platforms: Readonly<Record<ClusterConfig["platform"], Deploy>> = {
   hetzner: deployHetzner,
   proxmox: deployProxmox,
   existing: deployExisting,
 };
 
-export function deployMachines(config: ClusterConfig): PlatformMachines {
-  return platforms[config.platform](config);
-}
+/** `credentials` are for those who ask a living cluster what may be done to its machines, and for what becomes of them in the end. */
+export const deployMachines: Deploy = (config, credentials) => platforms[config.platform](config, credentials);

@@ -43,7 +43,7 @@ export interface NodeOutput {
 export function machineOutputs(
   config: ClusterConfig,
   { machines }: PlatformMachines,
-  { secrets, machineConfigurations }: MachineConfigs,
+  { talosconfig, machineConfigurations }: MachineConfigs,
   credentials: pulumi.Output<TalosCredentials>,
 ): ClusterOutputs {
   const reach = new Map(machines.map((machine) => [machine.name, machine.reach]));
@@ -55,7 +55,7 @@ export function machineOutputs(
     endpoint: `https://${controlPlaneEndpoint(config)}:6443`,
     schematicId: schematicId(installerSchematic(config)),
     nodes: Object.fromEntries(nodes),
-    talosconfig: secrets.talosconfig,
+    talosconfig,
     clientCertificateDaysLeft: pulumi.unsecret(credentials.apply(({ crt }) => daysLeft(crt, Date.now()))),
     machineConfigurations,
   };

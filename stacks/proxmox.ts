@@ -5,11 +5,13 @@ import { talosPlatform } from "../components/images/installer.ts";
 import { installerSchematic, nodeSchematic } from "../components/images/nodeSchematic.ts";
 import { ProxmoxImages } from "../components/images/proxmoxImages.ts";
 import { schematicId } from "../components/images/schematic.ts";
+import { MachineChanges } from "../components/machines/machineChanges.ts";
 import { ProxmoxMachines, type ProxmoxNode } from "../components/machines/proxmoxMachines.ts";
 import { proxmoxTopology } from "../components/machines/proxmoxTopology.ts";
 import { type VmSeed, vmSize } from "../components/machines/proxmoxVm.ts";
 import { vmHost } from "../components/machines/vmHost.ts";
 import { addressPlan } from "../components/network/addressPlan.ts";
+import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import type { PlatformMachines } from "./machines.ts";
 import { proxmoxToken } from "./proxmoxToken.ts";
 import { proxmoxVolumes } from "./proxmoxVolumes.ts";
@@ -17,7 +19,7 @@ import type { ClusterConfig } from "./schema.ts";
 
 type Settings = NonNullable<ClusterConfig["proxmox"]>;
 
-export function deployProxmox(config: ClusterConfig): PlatformMachines {
+export function deployProxmox(config: ClusterConfig, credentials: pulumi.Output<TalosCredentials>): PlatformMachines {
   const { proxmox, clusterName, network, image } = config;
   if (proxmox === undefined) throw new Error("platform 'proxmox' has no settings"); // the shape of the config sees to them
   const token = proxmoxToken(config);
@@ -42,6 +44,19 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
   );
   const { vm: shape, storage, bridge, pool, tags, region } = proxmox;
   const patches = ({ vmId }: ProxmoxNode, host: string) => [proxmoxTopology({ region, host, vmId })];
+  const { endpoint: api, insecure } = proxmox;
+  const changes = new MachineChanges(
+    clusterName,
+    {
+      machines: Object.fromEntries(nodes.map(({ name, role, address, vmId }) => [name, { role, address, vmId }])),
+      place: { kind: "proxmox", cluster: clusterName, endpoint: api, insecure },
+      hasFixedAddresses: network.addressing !== "dhcp",
+      token: token.value,
+      credentials,
+      deadline: config.timeouts.preflight,
+    },
+    { ignoreChanges: token.isStandIn ? ["token"] : [] },
+  );
   const servers = new ProxmoxMachines(
     clusterName,
     {
@@ -58,6 +73,7 @@ export function deployProxmox(config: ClusterConfig): PlatformMachines {
             }
           : undefined,
       protect: config.protect,
+      changes,
     },
     { provider },
   );

@@ -324,6 +324,20 @@ export const catalogue = {
     cause: "The step that is named did not come to its end.",
     remedy: "Mend what is named and run `npm run up` again: what is done already is not done twice.",
   },
+  "SLU-L104": {
+    title: "Several control planes would go down at once",
+    cause:
+      "Each of them would be turned off or made anew for a change of its entry, or of a default behind it, and providers do that to all at the same time.",
+    remedy:
+      "Change one, run `npm run up`, and go on with the next: `nodes[].serverType` or `nodes[].location` first, the default when all have it. docs/change.md shows it.",
+  },
+  "SLU-L105": {
+    title: "A node cannot take another name or address while it lives",
+    cause:
+      "Its machine, its certificates and its member of etcd have the old one. A machine under another name would want what the old one has until it goes, which is last.",
+    remedy:
+      "List it under another name and at another address at once (on Proxmox with another vmId): the new node joins, then the old one leaves. Or take its line out, run `npm run up`, and add it again.",
+  },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>;
 
 export type FailureCode = keyof typeof catalogue;

@@ -2,16 +2,9 @@
 import type { FailureDetails } from "../errors/failure.ts";
 import { failureMessage } from "../errors/failureMessage.ts";
 import { type Clock, systemClock } from "../gates/clock.ts";
+import { type HetznerApi, HetznerApiError, hetznerApi } from "../machines/hetznerApi.ts";
 import { retry } from "../talos/retry.ts";
-import {
-  type HetznerApi,
-  HetznerApiError,
-  hetznerApi,
-  newestSnapshot,
-  type Snapshot,
-  type SnapshotQuery,
-  someSnapshots,
-} from "./hetznerSnapshots.ts";
+import { newestSnapshot, type Snapshot, type SnapshotQuery, someSnapshots } from "./hetznerSnapshots.ts";
 import { labelSelector } from "./snapshotLabels.ts";
 
 export interface LookupInputs extends SnapshotQuery {

@@ -26,3 +26,16 @@ export function lossOfQuorum(voters: readonly Voter[], leaving: string): string 
   if (enough(rest)) return undefined;
   return `of the ${rest.length} members that stay ${quorumOf(rest.length)} have to be well, and there are not as many (${without})`;
 }
+
+/**
+ * Why etcd would not bear it that a voter is away for a while, and stays a member; nothing when it does. The only one takes etcd along and brings it
+ * back: that loses nothing.
+ */
+export function lossWhileAway(voters: readonly Voter[], away: string): string | undefined {
+  const well = voters.filter(({ id, healthy }) => id !== away && healthy).length;
+  const needed = quorumOf(voters.length);
+  if (voters.length === 1 || well >= needed) return undefined;
+  const sick = voters.filter(({ id, healthy }) => id !== away && !healthy).map(({ name }) => name);
+  const without = sick.length === 0 ? "" : ` (not well: ${sick.join(", ")})`;
+  return `${needed} of ${voters.length} members have to be well meanwhile, and there would be ${well}${without}`;
+}

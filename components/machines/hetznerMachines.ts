@@ -33,6 +33,16 @@ export interface HetznerMachinesArgs {
   readonly image: pulumi.Input<string>;
   /** Have the engine and Hetzner refuse to delete. */
   readonly protect: boolean;
+  /** Stands before every server: refuses what may not be done to it. */
+  readonly changes: pulumi.Resource;
+}
+
+/** What a node's server is, and where. */
+export function serverOf(
+  node: HetznerNode,
+  { serverTypes, location }: Pick<HetznerMachinesArgs, "serverTypes" | "location">,
+) {
+  return { serverType: node.serverType ?? serverTypes[node.role], location: node.location ?? location };
 }
 
 export interface HetznerLoadBalancerArgs {
@@ -107,8 +117,7 @@ export class HetznerMachines extends pulumi.ComponentResource {
         `${name}-${node.name}`,
         {
           name: `${args.clusterName}-${node.name}`,
-          serverType: node.serverType ?? args.serverTypes[node.role],
-          location: node.location ?? args.location,
+          ...serverOf(node, args),
           image: args.image,
           labels: { ...clusterLabels(args), node: node.name, role: node.role },
           // In the call that creates it, so that there is no moment without.
@@ -121,6 +130,7 @@ export class HetznerMachines extends pulumi.ComponentResource {
         },
         {
           parent: this,
+          dependsOn: [args.changes],
           // Either would replace the server, and with it the node's disk: Talos is upgraded in place, and takes its config by its API.
           ignoreChanges: ["image", "userData"],
           // Another machine gets the same name and address, and Hetzner has both but once.

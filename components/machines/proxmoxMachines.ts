@@ -45,6 +45,8 @@ export interface ProxmoxMachinesArgs {
   readonly leases?: LeaseArgs | undefined;
   /** Have the engine and Proxmox refuse to delete. */
   readonly protect: boolean;
+  /** Stands before every VM: refuses what may not be done to it. */
+  readonly changes: pulumi.Resource;
 }
 
 export interface LeaseArgs extends Pick<ProxmoxAddressArgs, "endpoint" | "insecure" | "token" | "deadline"> {
@@ -112,6 +114,7 @@ export class ProxmoxMachines extends pulumi.ComponentResource {
       }),
       {
         parent: this,
+        dependsOn: [args.changes],
         // The new VM has the id, the MAC and the address of the old one.
         deleteBeforeReplace: true,
         ignoreChanges: [

@@ -5,10 +5,13 @@ import { talosContract } from "./versions.ts";
 import { withoutMarks } from "./withoutMarks.ts";
 
 export interface MachineSecretsArgs {
-  /** Name of the cluster, as the talosconfig calls it. */
-  readonly clusterName: string;
   /** Talos release that the cluster begins with. */
   readonly talosVersion: string;
+}
+
+export interface TalosconfigArgs {
+  /** Name of the cluster, as the talosconfig calls it. */
+  readonly clusterName: string;
   /** Where a Talos client connects to: control planes as they are reached, never the VIP, which is gone when it is needed most. */
   readonly endpoints: readonly pulumi.Input<string>[];
   /** Addresses of all nodes, as control planes reach them. */
@@ -23,8 +26,6 @@ export class MachineSecrets extends pulumi.ComponentResource {
   readonly clusterIdentifier: pulumi.Output<string>;
   /** The client's certificate and key. Secret. */
   readonly clientConfiguration: talos.machine.Secrets["clientConfiguration"];
-  /** What `talosctl` needs. Secret. */
-  readonly talosconfig: pulumi.Output<string>;
 
   constructor(name: string, args: MachineSecretsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:talos:MachineSecrets", name, {}, opts);
@@ -46,18 +47,18 @@ export class MachineSecrets extends pulumi.ComponentResource {
       secrets.machineSecrets.apply((marked) => sha256(withoutMarks(withoutMarks(marked).cluster).id)),
     );
     this.clientConfiguration = secrets.clientConfiguration;
-    this.talosconfig = pulumi.secret(
+    this.registerOutputs({});
+  }
+
+  /** What `talosctl` needs. Secret. The secrets are there before the first machine is, and this is not. */
+  talosconfig({ clusterName, endpoints, nodes }: TalosconfigArgs): pulumi.Output<string> {
+    const { clientConfiguration } = this;
+    return pulumi.secret(
       talos.client.getConfigurationOutput(
-        {
-          clusterName: args.clusterName,
-          clientConfiguration: secrets.clientConfiguration,
-          endpoints: [...args.endpoints],
-          nodes: [...args.nodes],
-        },
+        { clusterName, clientConfiguration, endpoints: [...endpoints], nodes: [...nodes] },
         { parent: this },
       ).talosConfig,
     );
-    this.registerOutputs({ talosconfig: this.talosconfig });
   }
 }
 

@@ -78,6 +78,7 @@ func (c *Cloud) changeType(r *call) (reply, error) {
 		if box, able := s.box.(resizable); able {
 			box.Resize(kind.Cores, int(kind.Memory*1024), uint64(s.diskGB)*1_000_000_000)
 		}
+		c.boot(s) // "copies the content of its disk, and starts it again", as Hetzner has it
 		c.turn(s, "")
 	})
 	next.takes = pace.ServerCreate

@@ -129,6 +129,7 @@ describe("three control planes and two workers", () => {
     expect(at(`test-${first}`, "etcd", "voter")).toBeLessThan(at(`test-${second}`, "call", "ApplyConfiguration"));
     expect(steps(up).filter((step) => !step.startsWith("create"))).toEqual([
       "update Bootstrap test",
+      "update MachineChanges test",
       "update Members test",
     ]);
     expect(await members()).toEqual(["cp-1", "cp-2", "cp-3", "cp-4", "cp-5"]);
@@ -155,6 +156,7 @@ describe("three control planes and two workers", () => {
     expect(steps(up).filter((step) => !step.includes("-cp-1") && !step.includes("-cp-2"))).toEqual([
       "update Bootstrap test",
       "update Kubeconfig test",
+      "update MachineChanges test",
       "update Members test",
       "update kubernetes test-kubernetes",
     ]);
@@ -201,6 +203,55 @@ describe("three control planes and two workers", () => {
     expect(await chain.kubectl("get", "node", "cp-4", "--output", "jsonpath={.spec.providerID}")).toBe(
       `hcloud://${(await server("cp-4")).id}`,
     );
+  });
+
+  test("are not turned off two at a time for another type: that is refused with nothing changed, and one at a time is done (S1.3)", async () => {
+    const typed = (...names: readonly string[]) =>
+      chain.listed.map((node) => (names.includes(node.name) ? { ...node, serverType: "cx32" } : node));
+    const typeOf = async (name: string) => (await server(name)).server_type.name;
+    const all = chain.listed;
+    chain.configure({ nodes: typed("cp-3", "cp-4") });
+    const preview = await chain.run("preview");
+    for (const name of ["cp-3", "cp-4"]) {
+      expect(said(preview)).toContain(`${name} is turned off for a change of its type: cx22 -> cx32`);
+    }
+    begin();
+    const refused = await chain.run("up");
+    expect(refused.code).not.toBe(0);
+    expect(said(refused)).toMatch(/SLU-L104 Several control planes would go down at once/);
+    expect(since().filter(({ what }) => what === "power" || what === "call")).toEqual([]);
+    expect(await Promise.all(["cp-3", "cp-4"].map(typeOf))).toEqual(["cx22", "cx22"]);
+
+    for (const names of [["cp-3"], ["cp-3", "cp-4"]]) {
+      const name = names.at(-1) ?? "";
+      chain.configure({ nodes: all });
+      chain.configure({ nodes: typed(...names) });
+      begin();
+      const up = await chain.up();
+      expect(steps(up)).toEqual(["update MachineChanges test", `update Server test-${name}`]);
+      expect(await typeOf(name)).toBe("cx32");
+      expect(at(`test-${name}`, "power", "off")).toBeLessThan(at(`test-${name}`, "power", "on"));
+    }
+    expect(calls()).toEqual([]);
+    const last = await chain.up();
+    expect(steps(last)).toEqual(["update MachineChanges test"]);
+  });
+
+  test("keep the machine of a node that is to have another name or address: refused, with what to do", async () => {
+    const all = chain.listed;
+    const edited = (change: object) => all.map((node) => (node.name === "w-1" ? { ...node, ...change } : node));
+    chain.configure({ nodes: edited({ name: "w-9" }) });
+    begin();
+    const renamed = await chain.run("up");
+    expect(renamed.code).not.toBe(0);
+    expect(said(renamed)).toMatch(/SLU-L105 .*\n.*w-9.*\n.*\n.*the address 10\.0\.1\.21, which w-1 has/);
+    chain.configure({ nodes: edited({ address: "10.0.1.29" }) });
+    const moved = await chain.run("up");
+    expect(moved.code).not.toBe(0);
+    expect(said(moved)).toMatch(/SLU-L105 .*\n.*w-1.*\n.*\n.*it lives at 10\.0\.1\.21, and is to be at 10\.0\.1\.29/);
+    expect(calls()).toEqual([]);
+    chain.configure({ nodes: all });
+    await chain.up();
   });
 
   test("are done then: another run changes nothing", async () => {

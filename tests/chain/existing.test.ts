@@ -20,7 +20,11 @@ describe("machines that are already there", () => {
 
   test("have nothing made for them but what is in them (S3.1, S4.7)", async () => {
     const machines = up.steps.map(({ type }) => type).filter((type) => type.includes("machines:"));
-    expect(machines.toSorted()).toEqual(["pulumi-nodejs:dynamic/machines:Release", "sluice:machines:ExistingMachines"]);
+    expect(machines.toSorted()).toEqual([
+      "pulumi-nodejs:dynamic/machines:MachineChanges",
+      "pulumi-nodejs:dynamic/machines:Release",
+      "sluice:machines:ExistingMachines",
+    ]);
   });
 
   test("are handed out with the VIP, which is up when the kubeconfig is there and not before (S4.4)", async () => {

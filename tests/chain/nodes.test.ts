@@ -62,6 +62,7 @@ describe("three control planes and three workers, Talos 1.12", () => {
       "create NodeConfiguration test-w-4",
       "create NodeMachineConfig test-w-4",
       "create Server test-w-4",
+      "update MachineChanges test",
       "update Members test",
     ]);
     const calls = chain.lab.facts.all.slice(seen).filter(({ what }) => what === "call");

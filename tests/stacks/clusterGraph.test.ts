@@ -14,6 +14,7 @@ import { type Graph, type GraphResource, graphFaults, type Link } from "./cluste
 const gate = (name: string) => `pulumi-nodejs:dynamic/gates:${name}`;
 const bootstrap = "pulumi-nodejs:dynamic/talos:Bootstrap";
 const members = "pulumi-nodejs:dynamic/talos:Members";
+const machineChanges = "pulumi-nodejs:dynamic/machines:MachineChanges";
 const kubernetes = "pulumi:providers:kubernetes";
 
 /** What no gate stands before and none proves by itself: the ways to those who make things, and what machine configs are made from. */
@@ -30,9 +31,9 @@ const ground = [
 
 /** The stages that yield machines. */
 const machinesOf: Readonly<Record<ClusterConfig["platform"], string[]>> = {
-  hetzner: ["sluice:images:HetznerImage", "sluice:machines:HetznerMachines"],
-  proxmox: ["sluice:images:ProxmoxImages", "sluice:machines:ProxmoxMachines"],
-  existing: [],
+  hetzner: [machineChanges, "sluice:images:HetznerImage", "sluice:machines:HetznerMachines"],
+  proxmox: [machineChanges, "sluice:images:ProxmoxImages", "sluice:machines:ProxmoxMachines"],
+  existing: [machineChanges],
 };
 
 /** The order of the stages (docs/architecture.md), of those that this configuration has. */
@@ -172,6 +173,15 @@ describe("the chain, with", () => {
         const hashes = triggers.filter((trigger) => trigger === "the-hash");
         expect({ name, hashes: hashes.length }).toEqual({ name, hashes: config.nodes.length });
       }
+    });
+
+    test("S1.3 touches no machine before it is known what etcd bears", () => {
+      const machines = update.resources.filter(({ type }) => /server:Server$|vmLegacy:VmLegacy$/.test(type));
+      const waiting = machines.filter(({ dependencies }) =>
+        dependencies.includes(`${machineChanges} ${config.clusterName}`),
+      );
+      expect(waiting).toEqual(machines);
+      expect(machines).toHaveLength(config.platform === "existing" ? 0 : config.nodes.length);
     });
 
     test("U2 makes the same resources in the first preview, when nothing is known", () => {

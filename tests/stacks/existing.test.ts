@@ -9,8 +9,9 @@ const config = (changes: Record<string, unknown> = {}) =>
   parseClusterConfig(
     Object.entries(changes).reduce((raw, [path, value]) => changed(raw, path, value), rawConfig("existing")),
   );
+const credentials = () => pulumi.secret({ ca: "the-ca", crt: "the-crt", key: "the-key" });
 const deploy = async (changes?: Record<string, unknown>) =>
-  (await record(() => deployExisting(config(changes)), { preview: true })).result;
+  (await record(() => deployExisting(config(changes), credentials()), { preview: true })).result;
 
 describe("the platform of machines that are already there", () => {
   test("S3.1 gives the chain a machine for each node, in their order", async () => {
@@ -35,9 +36,8 @@ describe("the platform of machines that are already there", () => {
   test.each([false, true])(
     "has what becomes of the machines in the end as the environment says: reset %s",
     async (reset) => {
-      const credentials = pulumi.secret({ ca: "the-ca", crt: "the-crt", key: "the-key" });
       const { resources } = await record(() =>
-        deployExisting(config({ existing: { resetOnDestroy: reset } })).release?.(credentials),
+        deployExisting(config({ existing: { resetOnDestroy: reset } }), credentials()),
       );
       const [{ inputs, additionalSecretOutputs } = {}] = resources.filter(({ type }) =>
         type.endsWith("machines:Release"),

@@ -15,7 +15,8 @@ const config = (changes: Record<string, unknown> = {}) =>
     Object.entries(changes).reduce((raw, [path, value]) => changed(raw, path, value), rawConfig("cloud")),
   );
 const deploy = (changes?: Record<string, unknown>, options: MockOptions = {}) =>
-  record(() => deployHetzner(config(changes)), { state, ...options });
+  record(() => deployHetzner(config(changes), credentials()), { state, ...options });
+const credentials = () => pulumi.secret({ ca: "the-ca", crt: "the-crt", key: "the-key" });
 const provider = "pulumi:providers:hcloud cloud-hetzner";
 
 const before = process.env.HCLOUD_TOKEN;

@@ -12,7 +12,8 @@ const config = (changes: Record<string, unknown> = {}) =>
     Object.entries(changes).reduce((raw, [path, value]) => changed(raw, path, value), rawConfig("home")),
   );
 const deploy = (changes?: Record<string, unknown>, options: MockOptions = {}) =>
-  record(() => deployProxmox(config(changes)), { state: proxmoxState, ...options });
+  record(() => deployProxmox(config(changes), credentials()), { state: proxmoxState, ...options });
+const credentials = () => pulumi.secret({ ca: "the-ca", crt: "the-crt", key: "the-key" });
 
 const { PROXMOX_VE_API_TOKEN, IMAGE_FACTORY_ENDPOINT } = process.env;
 beforeEach(() => {

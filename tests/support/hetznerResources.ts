@@ -39,6 +39,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
   return [
     `pulumi:pulumi:Stack sluice-${name}`,
     `sluice:talos:MachineSecrets ${name}`,
+    `pulumi-nodejs:dynamic/machines:MachineChanges ${name}`,
     `talos:machine/secrets:Secrets ${name}`,
     ...nodes.map((node) => `sluice:talos:NodeMachineConfig ${name}-${node}`),
     `sluice:talos:NodeConfigurations ${name}`,

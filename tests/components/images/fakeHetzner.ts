@@ -1,5 +1,5 @@
 // The Hetzner API as far as the snapshots go: what it is asked, and answers in the order in which they are to come.
-import { hetznerApi } from "../../../components/images/hetznerSnapshots.ts";
+import { hetznerApi } from "../../../components/machines/hetznerApi.ts";
 
 export const token = "the-token";
 

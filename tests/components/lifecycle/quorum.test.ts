@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { lossOfQuorum, quorumOf, type Voter } from "../../../components/lifecycle/quorum.ts";
+import { lossOfQuorum, lossWhileAway, quorumOf, type Voter } from "../../../components/lifecycle/quorum.ts";
 
 const voter = (name: string, healthy = true): Voter => ({ id: `id of ${name}`, name, healthy });
 const leave = (name: string, ...voters: readonly Voter[]) => lossOfQuorum(voters, `id of ${name}`);
@@ -57,6 +57,30 @@ describe("the quorum of etcd without one of its members", () => {
         const id = leaving(voters, place);
         const cured = voters.map((one) => ({ ...one, healthy: true }));
         if (lossOfQuorum(voters, id) === undefined) expect(lossOfQuorum(cured, id)).toBeUndefined();
+      }),
+    );
+  });
+
+  test.each([
+    ["one of three", ["a", "b", "c"], [], undefined],
+    ["one of two", ["a", "b"], [], "2 of 2 members have to be well meanwhile, and there would be 1"],
+    ["one of three while another is sick", ["a", "b", "c"], ["c"], "there would be 1 (not well: c)"],
+    ["the sick one of three", ["a", "b", "c"], ["a"], undefined],
+    ["one of four while another is sick", ["a", "b", "c", "d"], ["d"], "3 of 4 members have to be well meanwhile"],
+    ["the only one, which brings it back", ["a"], [], undefined],
+  ])("while a member is away: %s", (_, names, sick, said) => {
+    const voters = names.map((name) => voter(name, !sick.includes(name)));
+    const why = lossWhileAway(voters, "id of a");
+    if (said === undefined) expect(why).toBeUndefined();
+    else expect(why).toContain(said);
+  });
+
+  test("is there while one is away whenever it says so, and is said to be lost whenever it is not", () => {
+    fc.assert(
+      fc.property(clusters, ([voters, place]) => {
+        const id = leaving(voters, place);
+        const away = voters.map((one) => (one.id === id ? { ...one, healthy: false } : one));
+        expect(lossWhileAway(voters, id) === undefined).toBe(voters.length === 1 || majority(away));
       }),
     );
   });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
+import * as pulumi from "@pulumi/pulumi";
 import { HetznerMachines, type HetznerMachinesArgs } from "../../../components/machines/hetznerMachines.ts";
 import { type MockOptions, record, title, unwrap } from "../../support/mocks.ts";
 
-const args: HetznerMachinesArgs = {
+const args: Omit<HetznerMachinesArgs, "changes"> = {
   clusterName: "dev",
   nodes: [
     { name: "cp-1", role: "controlplane", address: "10.0.1.11" },
@@ -30,7 +31,10 @@ const state: MockOptions["state"] = ({ type, inputs, name }) => {
   return { ...inputs, ipv4Address: addresses[name], networks };
 };
 const make = (changes: Partial<HetznerMachinesArgs> = {}, options: MockOptions = {}) =>
-  record(() => new HetznerMachines("dev", { ...args, ...changes }), { state, ...options });
+  record(() => new HetznerMachines("dev", { ...args, changes: guard(), ...changes }), { state, ...options });
+/** Stands for what says whether a server may be changed. */
+const guardType = "test:machines:Guard";
+const guard = () => new (class extends pulumi.CustomResource {})(guardType, "dev", {});
 
 async function inputsOf(wanted: string, changes?: Partial<HetznerMachinesArgs>): Promise<unknown> {
   const { resources } = await make(changes);
@@ -42,7 +46,7 @@ const labels = { cluster: "dev" };
 describe("the machines of a Hetzner cluster", () => {
   test("S3.1 are these resources and no others", async () => {
     const { resources } = await make();
-    expect(resources.map(title)).toEqual([
+    expect(resources.filter(({ type }) => type !== guardType).map(title)).toEqual([
       "hcloud:index/firewall:Firewall dev-apis",
       "hcloud:index/loadBalancer:LoadBalancer dev-api",
       "hcloud:index/loadBalancerNetwork:LoadBalancerNetwork dev-api",
@@ -83,6 +87,12 @@ describe("the machines of a Hetzner cluster", () => {
         "hcloud:index/placementGroup:PlacementGroup dev-spread-10-0-1-20",
       ]),
     );
+  });
+
+  test("S1.3 are touched only when it is known that etcd bears it", async () => {
+    const { resources } = await make();
+    const servers = resources.filter(({ type }) => type === "hcloud:index/server:Server");
+    for (const { dependencies } of servers) expect(dependencies).toContain(`${guardType} dev`);
   });
 
   test("S1 are of the type and in the location that their entry says", async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
+import * as pulumi from "@pulumi/pulumi";
 import { ProxmoxMachines, type ProxmoxMachinesArgs } from "../../../components/machines/proxmoxMachines.ts";
 import { vmSize } from "../../../components/machines/proxmoxVm.ts";
 import { type MockOptions, record, title, unwrap } from "../../support/mocks.ts";
 
 const size = { cores: 4, memory: 8192, disk: 40 };
-const args: ProxmoxMachinesArgs = {
+const args: Omit<ProxmoxMachinesArgs, "changes"> = {
   clusterName: "home",
   region: "proxmox",
   nodes: [
@@ -32,7 +33,10 @@ const vmType = "proxmoxve:index/vmLegacy:VmLegacy";
 const state: MockOptions["state"] = ({ type, inputs, name }) =>
   type === vmType ? { ...inputs, smbios: { ...inputs.smbios, uuid: `UUID-OF-${name}` } } : inputs;
 const make = (changes: Partial<ProxmoxMachinesArgs> = {}, options: MockOptions = {}) =>
-  record(() => new ProxmoxMachines("home", { ...args, ...changes }), { state, ...options });
+  record(() => new ProxmoxMachines("home", { ...args, changes: guard(), ...changes }), { state, ...options });
+/** Stands for what says whether a VM may be changed. */
+const guardType = "test:machines:Guard";
+const guard = () => new (class extends pulumi.CustomResource {})(guardType, "home", {});
 
 async function vm(name: string, changes?: Partial<ProxmoxMachinesArgs>) {
   const { resources } = await make(changes);
@@ -44,11 +48,15 @@ async function vm(name: string, changes?: Partial<ProxmoxMachinesArgs>) {
 describe("the machines of a Proxmox cluster", () => {
   test("S4.1 are these resources and no others", async () => {
     const { resources } = await make();
-    expect(resources.map(title)).toEqual([
+    expect(resources.filter(({ type }) => type !== guardType).map(title)).toEqual([
       `${vmType} home-cp-1`,
       `${vmType} home-w-1`,
       "sluice:machines:ProxmoxMachines home",
     ]);
+  });
+
+  test("S1.3 are touched only when it is known that etcd bears it", async () => {
+    for (const name of ["cp-1", "w-1"]) expect((await vm(name)).dependencies).toContain(`${guardType} home`);
   });
 
   test("S2.5 S4.1 have the shape that Talos is known to run in, and nothing in it needs SSH", async () => {
