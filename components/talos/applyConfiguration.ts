@@ -143,7 +143,7 @@ async function applied(inputs: NodeConfigurationInputs, world: Surroundings): Pr
   const began = world.clock.now();
   const { version, schematic, stage, attempts } = await configureNode({ ...target, config }, world);
   const seconds = (world.clock.now() - began) / 1000;
-  refuseOtherTalos(inputs, { version, schematic }, { state: "ours", attempts, seconds });
+  refuseOtherTalos(inputs, { version, schematic, stage }, { state: "ours", attempts, seconds });
   if (attempts > 1) await world.note(`${inputs.node} runs its config after ${attempts} tries`, "info");
   return { ...inputs, version, schematic, stage, configHash: hash(config), state: "ours", drift: [] };
 }

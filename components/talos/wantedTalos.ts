@@ -1,4 +1,5 @@
 // The Talos that a node is to run: that which its own config would install.
+import { schematicId } from "../images/schematic.ts";
 import { configDocuments, isMapping, mainDocument } from "./configDocuments.ts";
 
 export interface WantedTalos {
@@ -14,7 +15,13 @@ export interface RunningTalos {
   readonly version: string;
   /** Empty where the image is of no Image Factory. */
   readonly schematic: string;
+  readonly stage: string;
 }
+
+/** Plain Talos: an image without a schematic lacks nothing of it. */
+const plain = schematicId({ extensions: [], kernelArgs: [] });
+/** The stages of a node that has booted from its own disk. Before, it is the medium that it installs from. */
+const installed = new Set(["booting", "running"]);
 
 const factoryImage = /\/([0-9a-f]{64}):v?(\d+\.\d+\.\d+[^:/@]*)$/;
 const plainImage = /:v?(\d+\.\d+\.\d+[^:/@]*)$/;
@@ -30,19 +37,27 @@ export function wantedTalos(config: string): WantedTalos | undefined {
 }
 
 /**
- * In words, each way in which a node runs another Talos than it is to. What it does not tell is not compared. `own` is the schematic of the image that the
- * machine was made from: it has the node's own META besides, and is as good as the installer's.
+ * In words, each way in which a node that is installed runs another Talos than it is to. `own` is the schematic of the image that the machine was made
+ * from: it has the node's own META besides, and is as good as the installer's.
  */
 export function talosFaults(running: RunningTalos, wanted: WantedTalos, own?: string): readonly string[] {
+  if (!installed.has(running.stage)) return [];
   const faults: string[] = [];
   if (running.version !== wanted.version) {
     faults.push(`runs Talos ${running.version || "of an unknown version"}, not ${wanted.version}`);
   }
-  const good = [wanted.schematic, own, ""];
-  if (wanted.schematic !== undefined && !good.includes(running.schematic)) {
-    faults.push(`runs schematic ${short(running.schematic)}, not ${short(wanted.schematic)}`);
+  if (wanted.schematic !== undefined && !isGood(running.schematic, wanted.schematic, own)) {
+    faults.push(
+      running.schematic === ""
+        ? `runs an image without a schematic, as a bare installer leaves it: its extensions are gone. It is to be ${short(wanted.schematic)}`
+        : `runs schematic ${short(running.schematic)}, not ${short(wanted.schematic)}`,
+    );
   }
   return faults;
+}
+
+function isGood(schematic: string, wanted: string, own: string | undefined): boolean {
+  return schematic === "" ? wanted === plain : schematic === wanted || schematic === own;
 }
 
 /**

@@ -14,7 +14,9 @@ describe("nodes that drift", () => {
   let chain: Chain;
   let server: (name: string) => Promise<{ id: number; name: string }>;
   beforeAll(async () => {
-    const config = { csi: off, flux: off, sealedSecrets: off };
+    // With an extension there is something to lose.
+    const image = { extensions: ["siderolabs/qemu-guest-agent"] };
+    const config = { csi: off, flux: off, sealedSecrets: off, image };
     chain = await Chain.of({ controlPlanes: 3, workers: 2, config });
     server = async (name) => (await chain.cloud.call("GET", `/servers?name=test-${name}`)).servers[0];
     await chain.up();
@@ -94,6 +96,18 @@ describe("nodes that drift", () => {
     const third = last();
     await chain.talosctl(...typed.split(" "), "--wait=false");
     await runs("w-2", third);
+    await chain.up();
+
+    const fourth = last();
+    await upgrade("10.0.1.22", "ghcr.io/siderolabs/installer:v1.13.8");
+    await runs("w-2", fourth);
+    expect((await findDrift(chain)).drifts).toContainEqual(
+      expect.stringMatching(/^node w-2: runs an image without a schematic, as a bare installer leaves it/),
+    );
+    await refused(chain, "NodeConfiguration test-w-2", /SLU-T212/, /its extensions are gone/);
+    const fifth = last();
+    await upgrade("10.0.1.22", `${own}:v1.13.8`);
+    await runs("w-2", fifth);
     await chain.up();
     await noDrift(chain);
   });

@@ -170,8 +170,15 @@ describe("a node that runs another Talos than its config installs", () => {
     );
   });
 
-  test("is as good where it tells of no schematic", async () => {
-    expect((await update({ schematic: "" })).outs.drift).toEqual([]);
+  test("U3 is refused where a bare installer took its extensions (complaint 19)", async () => {
+    await expect(update({ schematic: "" })).rejects.toThrow(/SLU-T212.*runs an image without a schematic/s);
+  });
+
+  test("is not judged by the medium that it installs from", async () => {
+    expect((await update({ schematic: "", stage: "installing" })).outs).toMatchObject({
+      stage: "installing",
+      drift: [],
+    });
   });
 
   test("is let through when it was upgraded, though no refresh has seen it since (S1.6)", async () => {
