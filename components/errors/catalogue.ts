@@ -65,6 +65,20 @@ export const catalogue = {
     remedy: "Compare talosVersion with the version that the node runs.",
   },
   "SLU-T111": {
+    title: "A node's certificate is not for the name it is reached by",
+    cause:
+      "It is of our PKI, but has other names and addresses: `reach` was set or changed after the node got its config.",
+    remedy:
+      "Take `reach` back to what it was, add the new name to machine.certSANs by a patch (`patches`), run `npm run up`, and set `reach` to it then.",
+  },
+  "SLU-T112": {
+    title: "A node's certificate is not valid now",
+    cause:
+      "The clock of the node or of this machine is wrong, or the node was off for so long that its certificate ran out.",
+    remedy:
+      "Compare both clocks with the time, and check the node's time servers (`machine.time`); it makes itself another certificate then.",
+  },
+  "SLU-T113": {
     title: "A node's answer cannot be read",
     cause:
       "It is of a form that is not known here: the node runs another Talos than talosVersion, or this program has a fault.",

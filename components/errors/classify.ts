@@ -56,13 +56,17 @@ export function classify(error: unknown, context: ErrorContext = {}): ErrorClass
   }
 }
 
-/** Words of OpenSSL and Node of the certificate that a node shows. */
+/** Words of OpenSSL, Node and Go of the certificate that a node shows: one of ours, but of another name or another time, or none of ours. */
+const otherName = /altnames?|certificate is (not )?valid for/i;
+const otherTime = /certificate (has expired|is not yet valid)|CERT_(HAS_EXPIRED|NOT_YET_VALID)/i;
 const foreignCertificate =
-  /self[- ]signed certificate|unable to (verify|get)|certificate (has expired|signed by unknown authority|is not yet valid)|altnames?|x509:/i;
+  /self[- ]signed certificate|unable to (verify|get)|certificate signed by unknown authority|x509:/i;
 /** A node that wants another certificate, or one at all, says so by an alert that often does not get through: then the connection just breaks. */
 const unwantedClient = /certificate required|unknown certificate authority|unknown ca|bad certificate/i;
 
 function ofConnection(words: string): ErrorClass {
+  if (otherName.test(words)) return { passing: false, code: "SLU-T111", seen: words };
+  if (otherTime.test(words)) return { passing: true, code: "SLU-T112", seen: words };
   if (foreignCertificate.test(words)) return { passing: false, code: "SLU-T103", seen: words };
   if (unwantedClient.test(words)) return { passing: true, code: "SLU-T104", seen: words };
   if (/ECONNREFUSED|connection refused/i.test(words)) return { passing: true, code: "SLU-T102", seen: words };
@@ -108,6 +112,6 @@ function read(error: unknown): { readonly code: unknown; readonly words: string 
   if (name === "AbortError") return { code: status.CANCELLED, words };
   if (error instanceof DOMException) return { code: undefined, words };
   if (typeof code !== "string") return { code, words };
-  const isTls = foreignCertificate.test(words) || unwantedClient.test(words);
+  const isTls = [otherName, otherTime, foreignCertificate, unwantedClient].some((form) => form.test(words));
   return { code: networkCodes.has(code) || isTls ? status.UNAVAILABLE : undefined, words: `${code}: ${words}` };
 }

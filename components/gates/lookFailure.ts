@@ -11,7 +11,7 @@ export class UnreadableNode extends Error {
 
 /** Why a gate cannot go on: it is not that what it waits for is not so, but that it cannot be looked at. */
 export function lookFailure(gate: string, error: unknown): Error {
-  const code: FailureCode = error instanceof UnreadableNode ? "SLU-T111" : "SLU-K119";
+  const code: FailureCode = error instanceof UnreadableNode ? "SLU-T113" : "SLU-K119";
   const { title, remedy } = catalogue[code];
   return new Error(
     [`${gate} cannot look (${code}: ${title})`, `  ${firstLine(error)}`, `  What to do: ${remedy}`].join("\n"),

@@ -26,7 +26,7 @@ interface MachineFault {
 
 interface Machine {
   readonly facts: MachineFacts;
-  readonly state: Exclude<NodeState, { kind: "foreign" | "unreachable" }>;
+  readonly state: Exclude<NodeState, { kind: "foreign" | "invalid" | "unreachable" }>;
   /** The Talos that its config is made for. */
   readonly talosVersion: string;
 }

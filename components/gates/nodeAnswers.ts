@@ -13,17 +13,25 @@ export function answers(phrase: string): Condition<readonly NodeView<unknown>[]>
   return { phrase, evaluate: (views) => views.flatMap(problemOf) };
 }
 
-/** Why a node that should be ours is not. Only one of another cluster cannot become so. */
-export function away({ node, state }: NodeView<unknown>): Verdict {
-  if (state?.kind === "foreign") {
-    return { kind: "failed", where: node.name, reason: `${node.endpoint}: ${state.why}`, code: "SLU-T109" };
+/** How often a node is probed, about five seconds, before it is said that its certificate will not get the name: that follows an address a moment later. */
+const nameTries = 20;
+
+/** Why a node that should be ours is not. One of another cluster cannot become so, nor one that is reached by a name which it does not have. */
+export function away({ node, state, tries }: NodeView<unknown>): Verdict {
+  const reached = state !== undefined && "why" in state ? `${node.endpoint}: ${state.why}` : "";
+  if (state?.kind === "foreign") return { kind: "failed", where: node.name, reason: reached, code: "SLU-T109" };
+  if (state?.kind === "invalid") {
+    const told = { where: node.name, reason: reached, code: validityCodes[state.of] };
+    return { ...told, kind: state.of === "name" && tries >= nameTries ? "failed" : "pending" };
   }
   if (state === undefined) return { kind: "pending", where: node.name, reason: "was not seen yet", unseen: true };
   const told = { kind: "pending", where: node.name, reason: reason(state) } as const;
   return state.kind === "unreachable" ? { ...told, code: state.refused ? "SLU-T102" : "SLU-T101" } : told;
 }
 
-function reason(state: Exclude<NodeState, { kind: "foreign" }>): string {
+const validityCodes = { name: "SLU-T111", time: "SLU-T112" } as const;
+
+function reason(state: Exclude<NodeState, { kind: "foreign" | "invalid" }>): string {
   switch (state.kind) {
     case "maintenance":
       return "is in maintenance: it has no config";

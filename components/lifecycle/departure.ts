@@ -87,7 +87,7 @@ export class Departure {
     const until = clock.now() + goneAfter * 1000;
     for (;;) {
       const state = await access.probe(endpoint, this.options.credentials);
-      const isAway = state.kind === "unreachable" || state.kind === "settling";
+      const isAway = state.kind === "unreachable" || state.kind === "settling" || state.kind === "invalid";
       if (!isAway || clock.now() >= until) return state;
       report(`${node}: ${"why" in state ? state.why : `is in stage ${state.stage}`}; is looked at for ${goneAfter} s`);
       await pause(clock, lookAgain * 1000);
@@ -153,6 +153,7 @@ function outcome(node: string, state: NodeState | undefined): string {
       return `${node} has left: deleted in Kubernetes. At its address is a machine of another cluster, which was not touched`;
     case "settling":
       return `${node} has left: deleted in Kubernetes. Its machine did not come up (stage ${state.stage}) and was NOT reset: it has its config still`;
+    case "invalid":
     case "unreachable":
       return `${node} has left: deleted in Kubernetes. Its machine does not answer (${state.why}) and was NOT reset: should it come back, it has its config still`;
   }

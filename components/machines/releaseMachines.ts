@@ -121,7 +121,8 @@ async function answering(
 ): Promise<NodeState> {
   for (;;) {
     const state = await access.probe(endpoint, credentials);
-    if ((state.kind !== "unreachable" && state.kind !== "settling") || clock.now() >= until) return state;
+    const isAway = state.kind === "unreachable" || state.kind === "settling" || state.kind === "invalid";
+    if (!isAway || clock.now() >= until) return state;
     report(`${node}: does not answer; is looked at for ${goneAfter} s`);
     await pause(clock, lookAgain * 1000);
   }

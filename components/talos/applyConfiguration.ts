@@ -123,7 +123,7 @@ async function look(props: NodeConfigurationState, { access, clock }: Surroundin
   const options = { deadline: readDeadline };
   const asked = (async () => {
     const state = await access.probe(endpoint, credentials);
-    if (state.kind === "unreachable") return { state: "silent" as const, why: state.why };
+    if (state.kind === "unreachable" || state.kind === "invalid") return { state: "silent" as const, why: state.why };
     if (state.kind === "settling") return { state: "silent" as const, why: `it is in stage ${state.stage}` };
     if (state.kind === "foreign") return { state: state.kind, why: state.why };
     if (state.kind === "maintenance") return { state: state.kind };

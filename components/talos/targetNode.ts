@@ -15,6 +15,8 @@ const takingOver = 15;
 const shortCall = 5;
 /** Seconds for which a node must go on as before to have missed that it is to reboot: one that heard it is in another stage at once. */
 const unmoved = 3;
+/** Seconds for which a node's certificate may lack a name: that follows an address a moment later. */
+const misnamed = 5;
 /** The stages of a node that stays up. */
 const staying = new Set(["booting", "running"]);
 
@@ -62,12 +64,22 @@ export class TargetNode {
   }
 
   /** What the node is, as soon as it is something that can be gone on with, or never can. */
-  async answering(): Promise<Exclude<NodeState, { kind: "unreachable" | "settling" }>> {
+  async answering(): Promise<Exclude<NodeState, { kind: "invalid" | "unreachable" | "settling" }>> {
+    let misnamedSince: number | undefined;
     return await this.repeat(async () => {
       const state = await this.probe();
-      if (state.kind !== "unreachable" && state.kind !== "settling") return { found: state };
+      if (state.kind !== "unreachable" && state.kind !== "settling" && state.kind !== "invalid")
+        return { found: state };
       const why = awayBecause(state);
       this.world.report(why);
+      if (state.kind !== "invalid") misnamedSince = undefined;
+      else {
+        const { clock } = this.world;
+        const late = new NodeFailure(state.of === "name" ? "SLU-T111" : "SLU-T112", why);
+        misnamedSince = state.of === "name" ? (misnamedSince ?? clock.now()) : undefined;
+        if (misnamedSince !== undefined && clock.now() - misnamedSince >= misnamed * 1000) throw late;
+        return { late };
+      }
       return {
         late: new NodeFailure(state.kind === "unreachable" && state.refused ? "SLU-T102" : "SLU-T101", why),
       };
@@ -162,7 +174,7 @@ export class TargetNode {
   /** Which boot the node is in, and its stage. One that lost its config counts as down: it is no longer as it was. */
   private async boot(): Promise<{ readonly bootId: string; readonly stage: string } | "away"> {
     const { kind } = await this.probe();
-    if (kind === "unreachable" || kind === "settling") return "away";
+    if (kind === "unreachable" || kind === "settling" || kind === "invalid") return "away";
     if (kind !== "ours") return { bootId: "", stage: kind };
     const options = { deadline: shortCall };
     try {
@@ -197,6 +209,8 @@ function awayBecause(state: Exclude<NodeState, { kind: "ours" | "foreign" }>): s
       return "it is in maintenance";
     case "settling":
       return `it waits for a certificate, which a worker gets from a control plane, in stage ${state.stage}`;
+    case "invalid":
+      return state.why;
     case "unreachable":
       return state.refused ? `it boots, installs or reboots (${state.why})` : `it does not answer: ${state.why}`;
   }

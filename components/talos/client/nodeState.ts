@@ -18,12 +18,17 @@ export type NodeState =
   | { readonly kind: "ours"; readonly version: string }
   /** Answers, with another PKI, and takes nothing from us: never overwritten. */
   | { readonly kind: "foreign"; readonly why: string }
+  /** Of our PKI, but its certificate is for other names than it is reached by, or for another time. */
+  | { readonly kind: "invalid"; readonly of: Validity; readonly why: string }
   | {
       readonly kind: "unreachable";
       readonly why: string;
       /** The machine is there, but nothing listens: it boots, installs or reboots. */
       readonly refused: boolean;
     };
+
+/** What a certificate is valid for. */
+export type Validity = "name" | "time";
 
 /** What one look saw: the certificate that the node shows, then whether it answers a call made in the way that goes with it. */
 export interface Look {
@@ -32,7 +37,7 @@ export interface Look {
     /** Whoever it is, our CA did not make its certificate. */
     | { readonly kind: "untrusted"; readonly why: string }
     /** Our CA made it, but it is not valid here or now. */
-    | { readonly kind: "invalid"; readonly why: string }
+    | { readonly kind: "invalid"; readonly of: Validity; readonly why: string }
     | { readonly kind: "refused" | "silent" | "broken"; readonly why: string };
   readonly answer?: Answer;
 }
@@ -64,6 +69,7 @@ export function judgeNode(looks: readonly Look[]): NodeState {
     }
     return { kind: "unreachable", why, refused: false };
   }
+  if (handshake.kind === "invalid") return handshake;
   return { kind: "unreachable", why: handshake.why, refused: handshake.kind === "refused" };
 }
 
@@ -138,7 +144,11 @@ function text(resource: TalosResource | undefined, field: string): string {
 }
 
 /** Verdicts of OpenSSL on a certificate that a CA of the same key did make. */
-const invalid = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "ERR_TLS_CERT_ALTNAME_INVALID"]);
+const invalid: Readonly<Record<string, Validity>> = {
+  CERT_HAS_EXPIRED: "time",
+  CERT_NOT_YET_VALID: "time",
+  ERR_TLS_CERT_ALTNAME_INVALID: "name",
+};
 
 /** Which certificate a node shows, without a word of what it thinks of ours. */
 function shake(
@@ -174,7 +184,11 @@ function shake(
       if (socket.authorized) return end({ kind: "trusted" });
       // Node hands the code out, though it is typed as an error.
       const why = String(socket.authorizationError);
-      end({ kind: invalid.has(why) ? "invalid" : "untrusted", why });
+      const of = invalid[why];
+      if (of === undefined) return end({ kind: "untrusted", why });
+      const { subjectaltname = "no name", valid_from, valid_to } = socket.getPeerCertificate();
+      const validity = of === "name" ? subjectaltname : `from ${valid_from} to ${valid_to}`;
+      end({ kind: "invalid", of, why: `its certificate is valid for ${validity}` });
     });
   });
 }

@@ -69,9 +69,9 @@ describe("S1.7 a gate that cannot look", () => {
   test("says which gate, at which node, why, and what to do", async () => {
     const node = { name: "w-1", role: "worker", endpoint: "127.0.0.1", address: "127.0.0.1" };
     expect(await failureOf({ gate: "Stages", inputs: { nodes: [node] }, credentials: {} })).toEqual([
-      "Error: Stages cannot look (SLU-T111: A node's answer cannot be read)",
+      "Error: Stages cannot look (SLU-T113: A node's answer cannot be read)",
       expect.stringMatching(/^ {2}w-1: ./),
-      `  What to do: ${catalogue["SLU-T111"].remedy}`,
+      `  What to do: ${catalogue["SLU-T113"].remedy}`,
     ]);
   });
 

@@ -96,6 +96,34 @@ describe("a node that has no config", () => {
     expect(world.said).toContain("try 2 failed: Connection dropped; again in 6.0 s");
   });
 
+  test("S2.6 S1.7(4) that is reached by a name which its certificate lacks ends with that, and not with the deadline", async () => {
+    const world = new FakeWorld();
+    world.add("w-1").kind = "invalid";
+    const message = await failure(configureNode(target("w-1"), world));
+    expect(message).toMatch(/^SLU-T111 .*w-1, invalid, after 1 try.*valid for another name.*certSANs/s);
+    expect(world.clock.now()).toBeLessThan(10_000);
+  });
+
+  test("S1.7(4) whose certificate has the name a moment later is gone on with", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    node.kind = "invalid";
+    world.clock.after(3000, () => {
+      node.kind = "maintenance";
+    });
+    expect(await configureNode(target("w-1"), world)).toMatchObject({ did: "applied", attempts: 1 });
+  });
+
+  test("S1.7(4) whose clock is wrong is waited for, and ends with that", async () => {
+    const world = new FakeWorld();
+    const node = world.add("w-1");
+    node.kind = "invalid";
+    node.invalid = "time";
+    const message = await failure(configureNode(target("w-1", { deadline: 60 }), world));
+    expect(message).toMatch(/^SLU-T112 .*valid for another time.*clock/s);
+    expect(world.clock.now()).toBeGreaterThan(50_000);
+  });
+
   test("S1.7(3) that took the config though the answer was lost is not sent it twice", async () => {
     const world = new FakeWorld();
     const node = world.add("w-1");

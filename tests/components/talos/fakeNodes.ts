@@ -1,7 +1,7 @@
 // Nodes as the Talos API shows them, as far as they are asked here. They change only by what is sent to them, and by what a test says.
 import { status } from "@grpc/grpc-js";
 import { stringify } from "yaml";
-import type { NodeState } from "../../../components/talos/client/nodeState.ts";
+import type { NodeState, Validity } from "../../../components/talos/client/nodeState.ts";
 import { resources } from "../../../components/talos/client/resources.ts";
 import type {
   ApplyMode,
@@ -32,6 +32,8 @@ export class FakeNode {
   /** Every call that would change something, in order. */
   readonly calls: string[] = [];
   kind: NodeState["kind"] = "maintenance";
+  /** What its certificate is not valid for, while it is invalid. */
+  invalid: Validity = "name";
   running: string | undefined;
   persistent: string | undefined;
   etcd: { state: string; healthy: boolean } = { state: "Preparing", healthy: false };
@@ -100,6 +102,8 @@ export class FakeNode {
     switch (this.kind) {
       case "foreign":
         return { kind: "foreign", why: "its certificate is of others" };
+      case "invalid":
+        return { kind: "invalid", of: this.invalid, why: `its certificate is valid for another ${this.invalid}` };
       case "unreachable":
         return { kind: "unreachable", why: "no answer", refused: true };
       case "settling":

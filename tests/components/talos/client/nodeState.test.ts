@@ -1,6 +1,8 @@
+import { createServer } from "node:tls";
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "@jest/globals";
-import { judgeNode, type Look } from "../../../../components/talos/client/nodeState.ts";
+import { judgeNode, type Look, probe } from "../../../../components/talos/client/nodeState.ts";
+import { certificates } from "../../kubernetes/certificates.ts";
 
 const trusted = { kind: "trusted" } as const;
 const untrusted = { kind: "untrusted", why: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" } as const;
@@ -20,8 +22,13 @@ const outcomes: readonly (readonly [name: string, looks: readonly Look[], kind: 
   ["no TLS", [{ handshake: { kind: "broken", why: "write EPROTO" } }], "unreachable"],
   [
     "ours, but the certificate lacks the address",
-    [{ handshake: { kind: "invalid", why: "ERR_TLS_CERT_ALTNAME_INVALID" } }],
-    "unreachable",
+    [{ handshake: { kind: "invalid", of: "name", why: "its certificate is valid for IP Address:10.0.0.11" } }],
+    "invalid",
+  ],
+  [
+    "ours, but one of the clocks is wrong",
+    [{ handshake: { kind: "invalid", of: "time", why: "its certificate is valid from ... to ..." } }],
+    "invalid",
   ],
   [
     "ours, and going down",
@@ -57,6 +64,21 @@ describe("Node state (S0.2)", () => {
       refused: true,
     });
     expect(judgeNode([goesDown, { handshake: trusted, answer: answered("booting") }]).kind).toBe("ours");
+  });
+
+  test("a node that is reached by a name that its certificate lacks is told by the names that it has (S2.6)", async () => {
+    const { ca, server } = certificates;
+    const [here, there] = ["127.0.0.1", "127.0.0.7"];
+    const node = createServer(server);
+    await new Promise<void>((done) => node.listen(50000, there, done));
+    const base64 = (text: string) => Buffer.from(text).toString("base64");
+    const credentials = { ca: base64(ca), crt: base64(server.cert), key: base64(server.key) };
+    expect(await probe(there, credentials)).toEqual({
+      kind: "invalid",
+      of: "name",
+      why: `its certificate is valid for IP Address:${here}`,
+    });
+    await new Promise((done) => node.close(done));
   });
 
   test("a node that is too slow to answer is not foreign", () => {
