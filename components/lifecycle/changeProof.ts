@@ -1,7 +1,6 @@
 // Whether a living cluster bears what is to become of the machines of its control planes.
 import { inWords, type MachineChange } from "../machines/machineChange.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
-import { memberIsAt } from "../talos/etcdMember.ts";
 import { lookAtEtcd } from "../talos/etcdVoices.ts";
 import type { World } from "../talos/nodeAccess.ts";
 import { asFailure, NodeFailure } from "../talos/nodeFailure.ts";
@@ -50,8 +49,7 @@ export class ChangeProof {
     const etcd = new EtcdMembers(this.peers, this.credentials, this.world);
     const address = this.peers.find((peer) => peer.node === node)?.address ?? "";
     try {
-      const { members } = await etcd.look();
-      const own = members.find((member) => member.name === node || memberIsAt(member, address));
+      const own = await etcd.of({ node, address });
       if (own === undefined || own.learner) return { found: true };
       const voters = await etcd.voters();
       // One that is made anew is away first, and then taken out.

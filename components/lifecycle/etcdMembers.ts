@@ -17,6 +17,26 @@ const changeDeadline = 60;
 /** Where a member of etcd is, or is to be. */
 export type Place = Pick<Peer, "node" | "address">;
 
+/** etcd as one that is well shows it. */
+export interface EtcdView {
+  readonly members: readonly EtcdMember[];
+  /** Who says the same. */
+  readonly well: readonly Peer[];
+  /** Whose machine has no config, and so for certain no etcd. */
+  readonly blank: readonly Peer[];
+}
+
+interface PeerView {
+  readonly members?: readonly EtcdMember[];
+  readonly isBlank?: boolean;
+  readonly why: string;
+}
+
+/** By its name, which a machine in its place has again, or by where it is. */
+function isOf(member: EtcdMember, { node, address }: Place): boolean {
+  return member.name === node || memberIsAt(member, address);
+}
+
 export class EtcdMembers {
   /** All control planes that may be members. */
   private readonly peers: readonly Peer[];
@@ -29,12 +49,13 @@ export class EtcdMembers {
     this.world = world;
   }
 
-  /** The members, by one that is well; and the addresses of all that are. */
-  async look(): Promise<{ readonly members: readonly EtcdMember[]; readonly well: readonly Peer[] }> {
+  /** The members, by one that is well. */
+  async look(): Promise<EtcdView> {
     const views = await Promise.all(this.peers.map((peer) => this.ask(peer)));
     const well = this.peers.filter((_, place) => views[place]?.members !== undefined);
+    const blank = this.peers.filter((_, place) => views[place]?.isBlank);
     const members = views.find((view) => view.members !== undefined)?.members;
-    if (members !== undefined) return { members, well };
+    if (members !== undefined) return { members, well, blank };
     const why = this.peers.map(({ node }, place) => `${node}: ${views[place]?.why}`).join("; ");
     throw new NodeFailure("SLU-T321", `no member of etcd answers and is healthy: ${why}`);
   }
@@ -51,8 +72,8 @@ export class EtcdMembers {
   }
 
   /** The member of a node, also one of a machine that was it before. */
-  async of({ node, address }: Place): Promise<EtcdMember | undefined> {
-    return (await this.look()).members.find((member) => member.name === node || memberIsAt(member, address));
+  async of(place: Place): Promise<EtcdMember | undefined> {
+    return (await this.look()).members.find((member) => isOf(member, place));
   }
 
   /** A member whose machine cannot leave by itself is taken out by the others; refused where they would not be enough then. */
@@ -84,13 +105,17 @@ export class EtcdMembers {
     });
   }
 
-  /** Resolves when every member votes and is well, and the place has none; one that it has is handed on to be taken out. */
-  async whole(place: Place, until: number, stale: (member: EtcdMember) => Promise<void>): Promise<void> {
+  /**
+   * Resolves when every member votes and is well, and the place has none. One that it has is taken out, and so is each whose machine has no config: of
+   * several that were replaced each would wait for the others' to be well.
+   */
+  async whole(place: Place, until: number): Promise<void> {
     await this.until(until, async () => {
-      const member = await this.of(place);
-      if (member !== undefined) await stale(member);
-      const { members } = await this.look();
-      const learner = members.find((one) => one.learner);
+      const own = await this.of(place);
+      if (own !== undefined) await this.expel(own);
+      const { members, blank } = await this.look();
+      for (const stale of members.filter((member) => blank.some((peer) => isOf(member, peer)))) await this.expel(stale);
+      const learner = (await this.look()).members.find((one) => one.learner);
       if (learner !== undefined) return `waits until ${learner.name || learner.id} votes in etcd`;
       const sick = (await this.voters()).filter(({ healthy }) => !healthy).map(({ name }) => name);
       return sick.length === 0 ? undefined : `waits until all of etcd is well; not well: ${sick.join(", ")}`;
@@ -125,9 +150,12 @@ export class EtcdMembers {
     await repeat(attempt, { ...this.world, until: () => until });
   }
 
-  private async ask(peer: Peer): Promise<{ readonly members?: readonly EtcdMember[]; readonly why: string }> {
+  private async ask(peer: Peer): Promise<PeerView> {
     const state = await this.world.access.probe(peer.endpoint, this.credentials);
-    if (state.kind !== "ours") return { why: "why" in state ? state.why : `it is in ${state.kind}` };
+    if (state.kind !== "ours") {
+      const why = "why" in state ? state.why : `it is in ${state.kind}`;
+      return { why, isBlank: state.kind === "maintenance" };
+    }
     try {
       return await using(this.open(peer), async (client) => {
         const options = { deadline: shortCall };

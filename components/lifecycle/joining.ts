@@ -2,9 +2,10 @@
 import type { KubernetesNode } from "../kubernetes/objects.ts";
 import type { Role } from "../machines/node.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
-import { hasEtcd } from "../talos/etcdVoices.ts";
+import { lookAtEtcd } from "../talos/etcdVoices.ts";
 import { readTraits } from "../talos/machineTraits.ts";
-import { type NodeClient, using, type World } from "../talos/nodeAccess.ts";
+import type { NodeClient, World } from "../talos/nodeAccess.ts";
+import { NodeFailure } from "../talos/nodeFailure.ts";
 import { EtcdMembers } from "./etcdMembers.ts";
 import { accessThrough, KubernetesObjects, type Peer } from "./kubernetesAccess.ts";
 
@@ -30,11 +31,22 @@ export class LivingCluster {
     this.etcd = new EtcdMembers(newcomer.peers, newcomer.credentials, world);
   }
 
-  /** Nothing where no other control plane has an etcd: then the cluster is still to begin. */
+  /**
+   * Nothing where no other control plane has an etcd: then the cluster is still to begin. A control plane must know it for certain, as it would come
+   * without its turn and beside its predecessor; that it is not known passes.
+   */
   static async of(newcomer: Newcomer, world: World): Promise<LivingCluster | undefined> {
-    const { peers, credentials } = newcomer;
-    const found = await Promise.all(peers.map((peer) => runsEtcd(peer, credentials, world)));
-    return found.includes(true) ? new LivingCluster(newcomer, world) : undefined;
+    const { node, role, peers, credentials } = newcomer;
+    const blank = blankIn(credentials);
+    if (role === "controlplane") blank.add(node);
+    const looks = await Promise.all(peers.map((peer) => lookAtEtcd(peer, credentials, world)));
+    if (looks.some(({ kind }) => kind === "there")) return new LivingCluster(newcomer, world);
+    const unknown = looks.flatMap((look, place) =>
+      look.kind === "unknown" && !blank.has(peers[place]?.node ?? "") ? [look.why] : [],
+    );
+    if (role === "worker" || unknown.length === 0) return undefined;
+    const seen = `whether the cluster lives already is not known: ${unknown.join("; ")}`;
+    throw new NodeFailure("SLU-T321", seen, { passing: true });
   }
 
   /**
@@ -44,8 +56,8 @@ export class LivingCluster {
   async makeRoom(machine: NodeClient, until: number): Promise<void> {
     const { node, role, address } = this.newcomer;
     if (role === "controlplane") {
-      // A machine without a config runs no etcd, so this is none of its own.
-      await this.etcd.whole({ node, address }, until, (member) => this.etcd.expel(member));
+      // A machine without a config runs no etcd, so a member of it is none of its own.
+      await this.etcd.whole({ node, address }, until);
     }
     await this.removeNodeOf(machine);
   }
@@ -75,7 +87,14 @@ async function firstOf<T>(made: readonly Promise<T>[]): Promise<T | undefined> {
   return await Promise.any(made).catch(() => undefined);
 }
 
-async function runsEtcd({ endpoint }: Peer, credentials: TalosCredentials, { access }: World): Promise<boolean> {
-  if ((await access.probe(endpoint, credentials)).kind !== "ours") return false;
-  return await using(access.configured(endpoint, credentials), hasEtcd).catch(() => false);
+const blanks = new Map<string, Set<string>>();
+
+/**
+ * Control planes of a cluster that were in maintenance in this run. On their way from there they do not answer for a while, and for certain have no etcd
+ * of before: all node configurations of a run are in one process, and nothing is bootstrapped before the last of them.
+ */
+function blankIn({ ca }: TalosCredentials): Set<string> {
+  const found = blanks.get(ca) ?? new Set();
+  blanks.set(ca, found);
+  return found;
 }

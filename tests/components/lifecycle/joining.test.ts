@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globa
 import { systemClock } from "../../../components/gates/clock.ts";
 import { LivingCluster, type Newcomer } from "../../../components/lifecycle/joining.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
-import { config, credentials, type FakeNode, FakeWorld } from "../talos/fakeNodes.ts";
+import { config, credentials, type FakeNode, FakeWorld, unavailable } from "../talos/fakeNodes.ts";
 
 // A real server is talked to, so real time passes.
 jest.setTimeout(30_000);
@@ -47,6 +47,10 @@ async function comes(who: Newcomer, seconds = 5): Promise<void> {
   await found?.makeRoom(machine.client("maintenance"), systemClock.now() + seconds * 1000);
 }
 
+const raise = (error: Error) => () => {
+  throw error;
+};
+
 const nodeOf = (systemUUID: string) => {
   api.answer = (request, response) => {
     response.end(JSON.stringify(request.method === "GET" ? { status: { nodeInfo: { systemUUID } } } : {}));
@@ -60,6 +64,46 @@ describe("a machine without a config", () => {
     const prepared = fake.add("cp-2").runs(config({}, "controlplane"));
     prepared.etcd = { state: "Preparing", healthy: false };
     expect(await LivingCluster.of(newcomer("cp-3", "controlplane", "cp-1", "cp-2"), world())).toBeUndefined();
+  });
+
+  test.each([
+    ["does not answer", (peer: FakeNode) => Object.assign(peer, { kind: "unreachable" })],
+    ["waits for its certificate", (peer: FakeNode) => Object.assign(peer, { kind: "settling" })],
+    ["fails to tell of its services", (peer: FakeNode) => peer.fail("services", raise(unavailable()))],
+  ])("S1.3 is not sent a control plane's config while one that %s may have an etcd: that passes", async (_, spoil) => {
+    spoil(fake.add("cp-1").runs(config({}, "controlplane")));
+    const who = { ...newcomer("cp-2", "controlplane", "cp-1"), credentials: { ...credentials, ca: `ca ${_}` } };
+    const made = LivingCluster.of(who, world());
+    await expect(made).rejects.toMatchObject({ passing: true, seen: expect.stringContaining("cp-1") });
+    const worker = { ...who, node: "w-1", role: "worker" } as const;
+    fake.add("cp-1").kind = "unreachable";
+    expect(await LivingCluster.of(worker, world())).toBeUndefined();
+  });
+
+  test("S1.3 finds none where those that do not answer were in maintenance themselves in this run", async () => {
+    const own = { ...credentials, ca: "the ca of a first run" };
+    const [one, other] = ["cp-1", "cp-2"].map((node) => fake.add(node));
+    const of = (node: string, peer: string) => ({ ...newcomer(node, "controlplane", peer), credentials: own });
+    expect(await LivingCluster.of(of("cp-1", "cp-2"), world())).toBeUndefined();
+    // It installs.
+    if (one !== undefined) one.kind = "unreachable";
+    expect(await LivingCluster.of(of("cp-2", "cp-1"), world())).toBeUndefined();
+    expect(other?.calls).toEqual([]);
+  });
+
+  test("that takes the place of a control plane together with another has both members taken out first: neither waits for the other's (complaint 13)", async () => {
+    const [cp] = cluster([first, "cp-2", "cp-3", "cp-4", "cp-5"], first, "cp-2", "cp-3");
+    fake.add("cp-5");
+    await comes(newcomer("cp-4", "controlplane", first, "cp-2", "cp-3", "cp-5"));
+    expect(cp?.calls).toEqual(["remove cp-4", "remove cp-5"]);
+  });
+
+  test("does not come where the others are too few for a second one that was replaced", async () => {
+    const [cp] = cluster([first, "cp-2", "cp-3", "cp-4"], first, "cp-2");
+    fake.add("cp-3");
+    const made = comes(newcomer("cp-4", "controlplane", first, "cp-2", "cp-3"));
+    await expect(made).rejects.toMatchObject({ code: "SLU-L101" });
+    expect(cp?.calls).toEqual([]);
   });
 
   test("that takes the place of a control plane has its member taken out first, by those that are enough without (complaint 13)", async () => {
