@@ -188,7 +188,7 @@ export const catalogue = {
   },
   "SLU-K101": {
     title: "The Kubernetes API does not answer",
-    cause: "The API server is starting, or the endpoint (load balancer, VIP) does not lead to it.",
+    cause: "The API server is starting or busy, or the endpoint (load balancer, VIP) does not lead to it.",
     remedy: "Check the endpoint and its port, and `talosctl logs kubelet` and the static pods on a control plane.",
   },
   "SLU-K102": {
@@ -223,6 +223,11 @@ export const catalogue = {
     cause: "Another machine has the address already, or another cluster has the same one for its own.",
     remedy:
       "Find the machine (`ip neighbour` or the router tells its MAC) and take the address from it, or set network.vip to one that is free.",
+  },
+  "SLU-K108": {
+    title: "The Kubernetes API answered with an error",
+    cause: "Its own words are in the message.",
+    remedy: "Mend what it names, then run it again.",
   },
   "SLU-K111": {
     title: "Cilium is not ready on every node",

@@ -1,16 +1,17 @@
 // A node leaves its cluster: in an order in which nothing is lost, and looking first what is done already.
-import { pause } from "../gates/clock.ts";
 import type { KubernetesNode } from "../kubernetes/objects.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
 import type { NodeState } from "../talos/client/nodeState.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { using, type World } from "../talos/nodeAccess.ts";
-import { NodeFailure } from "../talos/nodeFailure.ts";
+import { asFailure, NodeFailure } from "../talos/nodeFailure.ts";
 import { identityFault } from "../talos/nodeResources.ts";
+import { repeat } from "../talos/repeat.ts";
 import { cordon, drain } from "./drain.ts";
 import { EtcdMembers } from "./etcdMembers.ts";
 import { administratorAccess, KubernetesObjects, type Peer } from "./kubernetesAccess.ts";
+import { lastingState, resetMachine } from "./resetMachine.ts";
 
 /** A node of the cluster. */
 export interface Member extends Peer {
@@ -30,11 +31,6 @@ export interface DepartureOptions {
   /** Seconds for each other step. */
   readonly deadline: number;
 }
-
-/** Seconds for which a machine must be silent to count as gone: one that reboots is back by then, or is looked at again in the next run. */
-const goneAfter = 30;
-/** Seconds before it is looked at again. */
-const lookAgain = 1;
 
 /** Takes one node out. Says in the end what was done, for good. */
 export class Departure {
@@ -61,37 +57,41 @@ export class Departure {
 
   async run(): Promise<string> {
     const { node, role } = this.leaving;
-    const state = this.isRenamed ? undefined : await this.machine();
+    const machine = { ...this.leaving, credentials: this.options.credentials };
+    const state = this.isRenamed ? undefined : await lastingState(machine, this.world);
     const isOurs = state?.kind === "ours";
     if (isOurs) await this.checkIdentity();
-    const kubeconfig = await this.access();
-    const kubernetes = new KubernetesObjects(kubeconfig, this.world.clock);
     const path = `/api/v1/nodes/${node}`;
 
-    if (isOurs && (await kubernetes.get<KubernetesNode>(path)) !== undefined) {
+    if (isOurs && (await this.kubernetes((objects) => objects.get<KubernetesNode>(path))) !== undefined) {
       this.world.report(`${node}: takes no more pods`);
-      await cordon({ kubeconfig, node }, this.world.clock);
-      await this.drained(kubeconfig);
+      await this.kubernetes((_, kubeconfig) => cordon({ kubeconfig, node }, this.world.clock));
+      await this.drained(await this.access());
     }
     if (role === "controlplane" && !this.isRenamed) await this.leaveEtcd(isOurs);
-    if (isOurs) await this.reset();
+    const end = isOurs ? await resetMachine(machine, this.world, this.until()) : undefined;
+    if (end === "ours")
+      throw new NodeFailure("SLU-L103", `it was told to reset, and ${this.options.deadline} s later runs as before`);
     this.world.report(`${node}: is deleted in Kubernetes`);
-    await kubernetes.remove(path);
-    return outcome(node, state);
+    await this.kubernetes((objects) => objects.remove(path));
+    return outcome(node, state, end);
   }
 
-  /** What the machine is; one that does not answer gets a while to. */
-  private async machine(): Promise<NodeState> {
-    const { access, clock, report } = this.world;
-    const { node, endpoint } = this.leaving;
-    const until = clock.now() + goneAfter * 1000;
-    for (;;) {
-      const state = await access.probe(endpoint, this.options.credentials);
-      const isAway = state.kind === "unreachable" || state.kind === "settling" || state.kind === "invalid";
-      if (!isAway || clock.now() >= until) return state;
-      report(`${node}: ${"why" in state ? state.why : `is in stage ${state.stage}`}; is looked at for ${goneAfter} s`);
-      await pause(clock, lookAgain * 1000);
-    }
+  /** A call that is made until it is answered: after a change of etcd's members API servers may be busy for a while, or another one is asked. */
+  private async kubernetes<T>(call: (objects: KubernetesObjects, kubeconfig: string) => Promise<T>): Promise<T> {
+    const until = this.until();
+    const attempt = async () => {
+      try {
+        const kubeconfig = await this.access();
+        return { found: await call(new KubernetesObjects(kubeconfig, this.world.clock), kubeconfig) };
+      } catch (error) {
+        const failure = asFailure(error, "SLU-L103");
+        if (!failure.passing) throw failure;
+        this.world.report(`${this.leaving.node}: ${failure.seen}; asks again`);
+        return { late: failure };
+      }
+    };
+    return await repeat(attempt, { ...this.world, until: () => until });
   }
 
   private async checkIdentity(): Promise<void> {
@@ -121,32 +121,19 @@ export class Departure {
     await new EtcdMembers(this.controlPlanes, this.options.credentials, this.world).gone(this.leaving, this.until());
   }
 
-  private async reset(): Promise<void> {
-    const { access, clock, report } = this.world;
-    const { node, endpoint } = this.leaving;
-    const { credentials } = this.options;
-    report(`${node}: is reset`);
-    const until = this.until();
-    await using(access.configured(endpoint, credentials), (client) => client.reset());
-    for (;;) {
-      const { kind } = await access.probe(endpoint, credentials);
-      if (kind === "maintenance") return;
-      if (clock.now() >= until) throw new NodeFailure("SLU-L103", `it was told to reset, and is ${kind}`);
-      await pause(clock, lookAgain * 1000);
-    }
-  }
-
   private until(): number {
     return this.world.clock.now() + this.options.deadline * 1000;
   }
 }
 
-function outcome(node: string, state: NodeState | undefined): string {
+function outcome(node: string, state: NodeState | undefined, end: NodeState["kind"] | undefined): string {
   switch (state?.kind) {
     case undefined:
       return `${node} has another name now: its machine was left as it is`;
     case "ours":
-      return `${node} has left: drained, reset, and deleted in Kubernetes`;
+      return end === "maintenance"
+        ? `${node} has left: drained, reset, and deleted in Kubernetes`
+        : `${node} has left: drained, told to reset, and deleted in Kubernetes. Its machine went down for that and was not seen in maintenance: without its config it may have another address`;
     case "maintenance":
       return `${node} has left: it was reset already, and is deleted in Kubernetes`;
     case "foreign":

@@ -1,7 +1,7 @@
 // What the engine asks of a Release. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { isDeepStrictEqual } from "node:util";
 import { failureMessage } from "../errors/failureMessage.ts";
-import { pause } from "../gates/clock.ts";
+import { lastingState, resetMachine } from "../lifecycle/resetMachine.ts";
 import type { NodeState } from "../talos/client/nodeState.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { using, type World } from "../talos/nodeAccess.ts";
@@ -32,11 +32,6 @@ type End =
   | { readonly kind: "left"; readonly why: string }
   /** It is there and ours, and should have been reset. */
   | { readonly kind: "failed"; readonly why: string };
-
-/** Seconds for which a machine may not answer before it is left as it is: whoever destroys a cluster may do so because it is dead. */
-const goneAfter = 30;
-/** Seconds from one look to the next; there is no watch on a machine that goes down. */
-const lookAgain = 1;
 
 export const operations = {
   /** Offline. */
@@ -90,46 +85,24 @@ async function released(
   { credentials, deadline }: Pick<ReleaseInputs, "credentials" | "deadline">,
   world: World,
 ): Promise<End> {
-  const { access, clock, report } = world;
+  const { access, clock } = world;
   const until = clock.now() + deadline * 1000;
   try {
-    const state = await answering(node, endpoint, credentials, Math.min(until, clock.now() + goneAfter * 1000), world);
+    const machine = { node, endpoint, credentials };
+    const state = await lastingState(machine, world, until);
     if (state.kind === "maintenance") return { kind: "reset" };
     if (state.kind !== "ours") return { kind: "left", why: whyLeft(state) };
     const fault = await using(access.configured(endpoint, credentials), (client) => identityFault(client, identity));
     if (fault !== undefined) return { kind: "left", why: `another machine is at its address: ${fault}` };
-    report(`${node}: is reset`);
-    await using(access.configured(endpoint, credentials), (client) => client.reset());
-    for (;;) {
-      const { kind } = await access.probe(endpoint, credentials);
-      if (kind === "maintenance") return { kind: "reset" };
-      if (clock.now() >= until) return afterDeadline(kind, deadline);
-      await pause(clock, lookAgain * 1000);
-    }
+    return endOf(await resetMachine(machine, world, until), deadline);
   } catch (error) {
     return { kind: "failed", why: asFailure(error, "SLU-M104").seen };
   }
 }
 
-/** What the machine is, once it answers or its time is up. */
-async function answering(
-  node: string,
-  endpoint: string,
-  credentials: TalosCredentials,
-  until: number,
-  { access, clock, report }: World,
-): Promise<NodeState> {
-  for (;;) {
-    const state = await access.probe(endpoint, credentials);
-    const isAway = state.kind === "unreachable" || state.kind === "settling" || state.kind === "invalid";
-    if (!isAway || clock.now() >= until) return state;
-    report(`${node}: does not answer; is looked at for ${goneAfter} s`);
-    await pause(clock, lookAgain * 1000);
-  }
-}
-
 /** A machine that took the order and is gone may have another address by now: without its config it asks for one. */
-function afterDeadline(kind: NodeState["kind"], deadline: number): End {
+function endOf(kind: NodeState["kind"], deadline: number): End {
+  if (kind === "maintenance") return { kind: "reset" };
   if (kind === "ours") return { kind: "failed", why: `it took the order, and ${deadline} s later runs as before` };
   return { kind: "left", why: `it took the order and went down, and was not seen in maintenance within ${deadline} s` };
 }

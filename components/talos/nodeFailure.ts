@@ -1,7 +1,9 @@
 import type { FailureCode } from "../errors/catalogue.ts";
 import { classify, type ErrorContext } from "../errors/classify.ts";
+import { classifyKubernetes } from "../errors/classifyKubernetes.ts";
 import type { FailureDetails } from "../errors/failure.ts";
 import { failureMessage } from "../errors/failureMessage.ts";
+import { KubernetesError } from "../kubernetes/client.ts";
 import { TurnLost } from "./controlPlaneTurn.ts";
 import { OutOfTime } from "./followNode.ts";
 
@@ -34,7 +36,8 @@ export function asFailure(error: unknown, late: FailureCode, context: ErrorConte
     const last = error.cause === undefined ? "the node answers" : classify(error.cause).seen;
     return new NodeFailure(late, `${error.message}; last: ${last}`);
   }
-  const { code, seen, passing, remedy } = classify(error, context);
+  const { code, seen, passing, remedy } =
+    error instanceof KubernetesError ? classifyKubernetes(error) : classify(error, context);
   return new NodeFailure(code, seen, { passing, remedy });
 }
 

@@ -140,23 +140,33 @@ export class TargetNode {
     }
   }
 
-  /** Resolves when the node is on its way down, or back. It is told once; where the answer is lost, whether it heard shows by the node itself. */
+  /** Resolves when the node is on its way down, or back. */
   async reboot(client: NodeClient): Promise<void> {
-    const before = await client.bootId();
     this.world.report("reboots into the new config");
+    await this.tell("reboot", client);
+  }
+
+  /** The same of a node that loses its config and its data. */
+  async reset(client: NodeClient): Promise<void> {
+    await this.tell("reset", client);
+  }
+
+  /** It is told once; where the answer is lost, whether it heard shows by the node itself. */
+  private async tell(order: "reboot" | "reset", client: NodeClient): Promise<void> {
+    const before = await client.bootId();
     try {
-      await client.reboot({ deadline: shortCall });
+      await client[order]({ deadline: shortCall });
     } catch (error) {
       const { passing, seen } = classify(error);
       if (!passing || !isUnanswered(error)) throw error;
-      await this.heardOf(before, seen);
+      await this.heardOf(order, before, seen);
     }
   }
 
-  /** A second reboot would fall on whatever the first has brought about: nobody asks for it who has not seen that there was none. */
-  private async heardOf(before: string, lost: string): Promise<void> {
+  /** To be told a second time would fall on whatever the first has brought about: nobody does so who has not seen that there was none. */
+  private async heardOf(order: "reboot" | "reset", before: string, lost: string): Promise<void> {
     const { clock, report } = this.world;
-    report("the answer is lost: looks whether the node reboots");
+    report(`the answer is lost: looks whether the node ${order}s`);
     let unmovedSince: number | undefined;
     await this.repeat(async () => {
       const now = await this.boot();
@@ -164,7 +174,7 @@ export class TargetNode {
       if (now === "away") unmovedSince = undefined;
       else unmovedSince ??= clock.now();
       if (unmovedSince !== undefined && clock.now() - unmovedSince >= unmoved * 1000) {
-        const seen = `it was told to reboot (${lost}), and ${unmoved} s later is up as before`;
+        const seen = `it was told to ${order} (${lost}), and ${unmoved} s later is up as before`;
         throw new NodeFailure("SLU-T107", seen, { passing: true });
       }
       return { late: new OutOfTime("time is up", { cause: lost }) };

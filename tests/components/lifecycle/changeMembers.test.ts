@@ -4,7 +4,7 @@ import { systemClock } from "../../../components/gates/clock.ts";
 import { type MembersInputs, operations } from "../../../components/lifecycle/changeMembers.ts";
 import type { Member } from "../../../components/lifecycle/departure.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
-import { config, credentials, type FakeNode, FakeWorld } from "../talos/fakeNodes.ts";
+import { config, credentials, type FakeNode, FakeWorld, unavailable } from "../talos/fakeNodes.ts";
 
 // What a machine takes to reset is waited for by the second.
 jest.setTimeout(60_000);
@@ -83,6 +83,63 @@ describe("a node that is in the list no more", () => {
     await change([member(first), member("w-1", "worker")], [member(first)]);
     expect(writes()).toEqual(["DELETE /api/v1/nodes/w-1"]);
     expect(worker.calls).toEqual([]);
+  });
+
+  test("S1.7(6) is taken out though the Kubernetes API fails in passing, at every step of it", async () => {
+    cluster(first);
+    const worker = fake.add("w-1").runs(config());
+    const failed = new Set<string>();
+    api.answer = ({ method, url = "" }, response) => {
+      const step = `${method} ${url}`;
+      // The watches of the drain see to themselves.
+      const isOfNode = url === "/api/v1/nodes/w-1";
+      if (isOfNode && !failed.has(step)) {
+        failed.add(step);
+        response.writeHead(503).end(JSON.stringify({ message: "etcdserver: leader changed" }));
+      } else response.end(JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }));
+    };
+    await change([member(first), member("w-1", "worker")], [member(first)]);
+    expect([...failed]).toEqual(["GET", "PATCH", "DELETE"].map((method) => `${method} /api/v1/nodes/w-1`));
+    expect(writes().slice(-2)).toEqual(["DELETE /api/v1/nodes/w-1", "DELETE /api/v1/nodes/w-1"]);
+    expect(worker.kind).toBe("maintenance");
+  });
+
+  test.each([
+    [403, "nodes is forbidden", /^SLU-K102 The Kubernetes API refuses.*w-1, leaving.*403 nodes is forbidden/s],
+    [422, "Invalid value", /^SLU-K108 The Kubernetes API answered with an error.*422 Invalid value/s],
+  ])("S2.6 stays when the Kubernetes API refuses with %d, which is told as its own", async (status, message, said) => {
+    cluster(first);
+    const worker = fake.add("w-1").runs(config());
+    api.change = (_, response) => void response.writeHead(status).end(JSON.stringify({ message }));
+    expect(await failure(change([member(first), member("w-1", "worker")], [member(first)]))).toMatch(said);
+    expect(worker.calls).toEqual([]);
+  });
+
+  test("S1.7(6) is reset once when the answer to that is lost", async () => {
+    cluster(first);
+    const worker = fake.add("w-1").runs(config());
+    worker.fail("reset", () => {
+      worker.kind = "unreachable";
+      fake.clock.after(3000, () => {
+        worker.kind = "maintenance";
+      });
+      throw unavailable();
+    });
+    await change([member(first), member("w-1", "worker")], [member(first)]);
+    expect(worker.calls).toEqual(["reset"]);
+    expect(fake.noted).toEqual(["w-1 has left: drained, reset, and deleted in Kubernetes"]);
+  });
+
+  test("has left also when its machine comes back at another address without its config, and is not said to have it still", async () => {
+    cluster(first);
+    const worker = fake.add("w-1").runs(config());
+    worker.isMoved = true;
+    const [olds, news] = [inputs(member(first), member("w-1", "worker")), inputs(member(first))];
+    await operations.update(olds, { ...news, deadline: 6 }, world());
+    expect(writes()).toContain("DELETE /api/v1/nodes/w-1");
+    expect(fake.noted).toEqual([
+      "w-1 has left: drained, told to reset, and deleted in Kubernetes. Its machine went down for that and was not seen in maintenance: without its config it may have another address",
+    ]);
   });
 
   test("is not wiped when its address belongs to another node by now", async () => {

@@ -51,6 +51,8 @@ export class FakeNode {
   boots = 1;
   /** While it is ours. */
   stage = "running";
+  /** Whether it has another address without its config. */
+  isMoved = false;
   /** Whether something comes of a bootstrap that was accepted. */
   heeds = () => true;
   /** What goes wrong, by the name of the call; taken from the front. */
@@ -179,7 +181,7 @@ export class FakeNode {
         this.persistent = undefined;
         this.kind = "unreachable";
         this.clock.after(3000, () => {
-          this.kind = "maintenance";
+          if (!this.isMoved) this.kind = "maintenance";
         });
       },
       get: async (of, id) => {
