@@ -26,8 +26,7 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
   const configs = deployMachineConfigs(config, platform, secrets);
   const outputs = machineOutputs(config, platform, configs, credentials);
 
-  // Control planes first, so that a mistake shows before workers are touched.
-  const machines = platform.machines.toSorted((a, b) => a.role.localeCompare(b.role));
+  const { machines } = platform;
   const identities = machines.map(({ machineId }) => machineId);
   const gates = new ClusterGates(config, machines);
   const talos = gates.onTalos(credentials);

@@ -3,6 +3,7 @@
 import * as pulumiConfig from "@pulumi/pulumi/runtime/config.js";
 import { decodeConfigValues, projectName, secrecyFaults } from "./configValues.ts";
 import { ConfigError, type Fault } from "./fault.ts";
+import { inOrder } from "./nodeOrder.ts";
 import { addressesInside, sharedAddresses } from "./rules/addresses.ts";
 import { nameservers, nicMacs, staticAddressing, vlanTrunk } from "./rules/addressing.ts";
 import { endpointKnown } from "./rules/endpoint.ts";
@@ -100,7 +101,7 @@ const rules = [
 ];
 
 /**
- * Checks raw values, top-level key by key, and fills in the defaults. Throws one `ConfigError` that lists every fault.
+ * Checks raw values, top-level key by key, fills in the defaults, and puts the nodes in order. Throws one `ConfigError` that lists every fault.
  * `found` are faults that the caller has come upon already and wants listed with the others; of `hidden` keys it has no values, and what
  * depends on them is not judged.
  */
@@ -115,7 +116,7 @@ export function parseClusterConfig(
   const unread = shape.faults.filter(({ path }) => !found.some((fault) => fault.path === path));
   const faults = [...found, ...unread, ...readable.flatMap(({ check }) => check(config))];
   if (faults.length > 0) throw new ConfigError(faults, nodeNames(raw.nodes));
-  return config;
+  return { ...config, nodes: inOrder(config.nodes) };
 }
 
 // The SDK keeps it out of its types, but nothing else tells whether a value was encrypted.

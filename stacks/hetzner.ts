@@ -87,7 +87,7 @@ export function deployHetzner(
  */
 function endpoint({ endpoint: named }: ClusterConfig, { machines, publicApi }: HetznerMachines): pulumi.Output<string> {
   if (named !== undefined) return pulumi.output(named);
-  const [first] = machines.filter(({ role }) => role === "controlplane").sort((a, b) => (a.name < b.name ? -1 : 1));
+  const first = machines.find(({ role }) => role === "controlplane");
   const own = publicApi ?? first?.reach;
   if (own === undefined) throw new Error("there is no control plane"); // a rule says it before
   return own;

@@ -127,7 +127,7 @@ function endpoint(
 ): pulumi.Output<string> {
   const shared = named ?? network.vip;
   if (shared !== undefined) return pulumi.output(shared);
-  const [first] = machines.filter(({ role }) => role === "controlplane").sort((a, b) => (a.name < b.name ? -1 : 1));
+  const first = machines.find(({ role }) => role === "controlplane");
   if (first === undefined) throw new Error("there is no control plane"); // a rule says it before
   return first.reach;
 }

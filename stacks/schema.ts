@@ -31,6 +31,7 @@ export const clusterConfigSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be a host name or address without scheme, port or path")
     .optional(),
+  /** In whatever order: nothing follows from it. */
   nodes: z.array(node).min(1, "must list at least one node"),
   network,
   tailscale: tailscale.prefault({}),

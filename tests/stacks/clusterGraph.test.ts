@@ -199,6 +199,22 @@ describe("the chain, with", () => {
   });
 });
 
+test.each([
+  ["at Hetzner", { flux, nodes: six }, "cloud"],
+  ["machines that are already there", { flux }, "existing"],
+  ["VMs with their addresses in their images", { flux }, "home"],
+  ["VMs with their addresses by DHCP", { flux, "network.addressing": "dhcp" }, "home"],
+] as const)("S4.2 nothing follows from the order of the list of nodes: %s", async (_, changes, base) => {
+  const raw = Object.entries(changes).reduce((one, [path, to]) => changed(one, path, to), rawConfig(base));
+  const nodes = raw.nodes as unknown[];
+  const [listed, reversed] = [nodes, nodes.toReversed()].map((list) => parseClusterConfig({ ...raw, nodes: list }));
+  if (listed === undefined || reversed === undefined) throw new Error("there is no configuration");
+  const before = await record(() => deployCluster(listed), made);
+  const after = await record(() => deployCluster(reversed), made);
+  expect(after.resources).toEqual(before.resources);
+  expect(after.invokes).toEqual(before.invokes);
+});
+
 test("U2 a resource that is made in an apply is found, also where its value is known in a preview", async () => {
   class Thing extends pulumi.CustomResource {
     constructor(name: string) {
