@@ -1,6 +1,7 @@
 // What the engine asks of a NodeConfiguration. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { createHash } from "node:crypto";
 import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
+import type { FailureCode } from "../errors/catalogue.ts";
 import type { Peer } from "../lifecycle/kubernetesAccess.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
@@ -43,6 +44,10 @@ export interface NodeConfigurationState extends NodeConfigurationInputs, NodeLoo
   readonly configHash: string;
   /** What the node was to us when it was looked at last. */
   readonly state: "ours" | "maintenance" | "foreign";
+  /** How many tries its config took the last time (S1.5). */
+  readonly attempts: number;
+  /** Why the try before the last one failed, where there was one: a code of the catalogue. */
+  readonly lastError?: FailureCode;
   /** What a refresh found not to be as it was left, in words, secrets masked. */
   readonly drift: readonly string[];
 }
@@ -141,11 +146,12 @@ async function look(props: NodeConfigurationState, { access, clock }: Surroundin
 async function applied(inputs: NodeConfigurationInputs, world: Surroundings): Promise<NodeConfigurationState> {
   const { machineConfiguration: config, ...target } = inputs;
   const began = world.clock.now();
-  const { version, schematic, stage, attempts } = await configureNode({ ...target, config }, world);
+  const { version, schematic, stage, attempts, lastError } = await configureNode({ ...target, config }, world);
   const seconds = (world.clock.now() - began) / 1000;
   refuseOtherTalos(inputs, { version, schematic, stage }, { state: "ours", attempts, seconds });
   if (attempts > 1) await world.note(`${inputs.node} runs its config after ${attempts} tries`, "info");
-  return { ...inputs, version, schematic, stage, configHash: hash(config), state: "ours", drift: [] };
+  const tries = { attempts, ...(lastError !== undefined && { lastError }) };
+  return { ...inputs, version, schematic, stage, configHash: hash(config), state: "ours", ...tries, drift: [] };
 }
 
 /** An upgrade reboots the node and may not be a step that Talos takes, so it is not done in passing: it is said what to type. */

@@ -1,3 +1,4 @@
+import type { FailureCode } from "../errors/catalogue.ts";
 import { LivingCluster } from "../lifecycle/joining.ts";
 import type { Peer } from "../lifecycle/kubernetesAccess.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
@@ -43,6 +44,8 @@ export interface NodeTarget {
 export interface Configured extends NodeLook {
   readonly did: "nothing" | "applied" | "rebooted";
   readonly attempts: number;
+  /** Why the try before the last one failed, where there was one. */
+  readonly lastError?: FailureCode;
 }
 
 /** Seconds for a call that the node has to think about: it validates, and matches disks. Whether one that was lost was heard is found out then. */
@@ -51,6 +54,7 @@ const applyDeadline = 15;
 /** Brings a node to the config that is wanted, from wherever it stands, and proves that it runs it. What is so already is left alone. */
 export async function configureNode(target: NodeTarget, world: World): Promise<Configured> {
   const began = world.clock.now();
+  let lastError: FailureCode | undefined;
   const run = new Run(target, world, new TargetNode(target, began + target.deadline * 1000, world));
   const result = await retry(() => run.attempt(), {
     policy: target.retry,
@@ -58,12 +62,16 @@ export async function configureNode(target: NodeTarget, world: World): Promise<C
     chance: world.chance,
     until: () => run.node.until,
     passes: (error) => run.failure(error).passing,
-    onRetry: (error, attempt, delay) =>
-      world.report(`try ${attempt} failed: ${run.failure(error).seen}; again in ${delay.toFixed(1)} s`),
+    onRetry: (error, attempt, delay) => {
+      const { code, seen } = run.failure(error);
+      lastError = code;
+      world.report(`try ${attempt} failed: ${seen}; again in ${delay.toFixed(1)} s`);
+    },
   });
   if (result.ok) {
     run.turn?.end();
-    return { ...result.value, attempts: result.attempts, did: run.did };
+    const { attempts } = result;
+    return { ...result.value, attempts, did: run.did, ...(lastError !== undefined && { lastError }) };
   }
   const { node } = target;
   const { seen: state } = run.node;

@@ -43,6 +43,10 @@ export class NodeConfiguration extends pulumi.dynamic.Resource {
   declare readonly stage: pulumi.Output<string>;
   /** SHA-256 of the config that runs. */
   declare readonly configHash: pulumi.Output<string>;
+  /** How many tries it took the last time. */
+  declare readonly attempts: pulumi.Output<number>;
+  /** Why the try before the last one failed, where there was one: a code of the catalogue. */
+  declare readonly lastError: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: NodeConfigurationArgs, opts: pulumi.CustomResourceOptions = {}) {
     const { machineConfiguration, credentials, peers, ...plain } = args;
@@ -60,6 +64,8 @@ export class NodeConfiguration extends pulumi.dynamic.Resource {
         schematic: undefined,
         stage: undefined,
         configHash: undefined,
+        attempts: undefined,
+        lastError: undefined,
         state: undefined,
         found: undefined,
         drift: undefined,

@@ -14,6 +14,8 @@ export interface TraceLine {
   readonly began: number;
   readonly ended: number;
   readonly outcome: "done" | "failed";
+  /** Of the catalogue, where it failed with one. */
+  readonly code?: string;
   /** Of a gate that opened: its own wait, and that of its trial where it has one. */
   readonly waits?: readonly TracedWait[];
 }
@@ -36,18 +38,22 @@ export async function traced<T>(
 ): Promise<T> {
   const began = clock.now();
   const waits: TracedWait[] = [];
-  let outcome: TraceLine["outcome"] = "failed";
+  let outcome: Pick<TraceLine, "outcome" | "code"> = { outcome: "failed" };
   try {
     const result = await work((wait) => waits.push(wait));
-    outcome = "done";
+    outcome = { outcome: "done" };
     return result;
+  } catch (error) {
+    const code = /\bSLU-[A-Z]\d{3}\b/.exec(error instanceof Error ? error.message : "")?.[0];
+    if (code !== undefined) outcome = { outcome: "failed", code };
+    throw error;
   } finally {
     const moment = (time: number) => Math.round(performance.timeOrigin + time);
     write({
       ...nameOf(urn),
       began: moment(began),
       ended: moment(clock.now()),
-      outcome,
+      ...outcome,
       ...(waits.length > 0 && {
         waits: waits.map(({ began, held, opened, stable }) => {
           return { began: moment(began), held: moment(held), opened: moment(opened), stable };

@@ -1,4 +1,5 @@
 // The end of an `up`, as lines: what there is now, what was proven, and how long it took.
+import { catalogue, type FailureCode } from "../../components/errors/catalogue.ts";
 import { askEvery } from "../../components/gates/kubernetesApi.ts";
 import { gateNames } from "../../components/gates/registry.ts";
 import type { TraceLine } from "../../components/trace/trace.ts";
@@ -12,9 +13,18 @@ import type { RunTrace } from "./trace.ts";
 
 /** What the environment asks for. */
 export interface Expected {
-  readonly nodes: readonly { readonly name: string; readonly role: string; readonly address: string }[];
+  readonly clusterName: string;
+  readonly nodes: readonly ExpectedNode[];
   /** Gates that its chain has; those of it that there are not, have not opened. */
   readonly gates: readonly string[];
+}
+
+export interface ExpectedNode {
+  readonly name: string;
+  readonly role: string;
+  readonly address: string;
+  /** The node whose config is sent before this one's, in its lane. */
+  readonly behind?: string | undefined;
 }
 
 export interface Run {
@@ -37,17 +47,38 @@ export function report(run: Run): Section[] {
   return [...tables, { lines: factLines(run) }].filter(({ lines }) => lines.length > 0);
 }
 
-function nodeLines({ expected, state }: Run): string[] {
-  const columns = ["Node", "Role", "Address", "Reached at", "Talos", "Kubernetes"].map((title): Column => ({ title }));
-  const rows = expected.nodes.map(({ name, role, address }) => {
+function nodeLines(run: Run): string[] {
+  const { expected, state } = run;
+  const titles = ["Node", "Role", "Address", "Reached at", "Talos", "Kubernetes"];
+  const columns: Column[] = [...titles.map((title) => ({ title })), { title: "Config", gives: true }];
+  const rows = expected.nodes.map((one) => {
+    const { name, role, address } = one;
     const node = state.nodes.get(name);
     const kubelet = text(state.kubelets[name]).replace(/^v/, "");
-    return [name, role === "controlplane" ? "control plane" : role, address, node?.endpoint, node?.talos, kubelet];
+    const plain = role === "controlplane" ? "control plane" : role;
+    return [name, plain, address, node?.endpoint, node?.talos, kubelet, configCell(run, one)];
   });
   return table(
     columns,
     rows.map((row) => row.map((cell) => cell || "-")),
   );
+}
+
+/** What came of a node's config in this run (S1.5). */
+function configCell({ expected: { clusterName }, state, trace }: Run, { name, behind }: ExpectedNode): string {
+  const lineOf = (node: string) =>
+    trace?.lines.findLast((line) => line.type === "talos:NodeConfiguration" && line.name === `${clusterName}-${node}`);
+  const [line, node] = [lineOf(name), state.nodes.get(name)];
+  if (line?.outcome === "failed") {
+    const { code } = line;
+    return code !== undefined && code in catalogue
+      ? `failed: ${code} ${catalogue[code as FailureCode].title}`
+      : "failed";
+  }
+  if (node === undefined)
+    return behind !== undefined && !state.nodes.has(behind) ? `not reached: behind ${behind}` : "not reached";
+  if (line === undefined) return trace === undefined ? "" : "unchanged";
+  return node.attempts > 1 ? `done, ${node.attempts} tries (${node.lastError})` : "done";
 }
 
 function gateLines(run: Run): string[] {

@@ -15,6 +15,10 @@ export interface OpenGate {
 export interface ConfiguredNode {
   readonly endpoint: string;
   readonly talos: string;
+  /** How many tries its config took then. */
+  readonly attempts: number;
+  /** Why the last of those that failed did: a code of the catalogue. */
+  readonly lastError: string;
 }
 
 export interface StackState {
@@ -45,10 +49,15 @@ export function readStackState(exported: unknown): StackState {
       .filter(({ type }) => type.startsWith(gateType))
       .map(({ type, outputs = {} }): [string, OpenGate] => [type.slice(gateType.length), openGate(outputs)]),
   );
-  const nodes = outputsOf(nodeType).map(({ node, endpoint, version }): [string, ConfiguredNode] => [
-    text(node),
-    { endpoint: text(endpoint), talos: text(version) },
-  ]);
+  const nodes = outputsOf(nodeType).map(
+    ({ node, endpoint, version, attempts, lastError }): [string, ConfiguredNode] => [
+      text(node),
+      {
+        ...{ endpoint: text(endpoint), talos: text(version), lastError: text(lastError) },
+        attempts: typeof attempts === "number" ? attempts : 1,
+      },
+    ],
+  );
   const ready: GateName = "NodesReady";
   return {
     gates,

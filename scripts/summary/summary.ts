@@ -1,6 +1,7 @@
 // What is told at the end of `npm start` and `npm run up -- <environment>`, also when it failed half way.
 import { styleText } from "node:util";
 import { type GateName, gateNames } from "../../components/gates/registry.ts";
+import { laneBefore } from "../../components/talos/lanes.ts";
 import { readClusterConfigFile } from "../../stacks/configFile.ts";
 import { hasCsi, hasFlux } from "../../stacks/platformParts.ts";
 import type { ClusterConfig } from "../../stacks/schema.ts";
@@ -62,7 +63,9 @@ async function timelineOf(lab: string): Promise<Timeline> {
 
 async function expectedOf(environment: string): Promise<Expected> {
   const { config } = readClusterConfigFile(await settingsFile(environment));
-  return { nodes: config.nodes, gates: gatesOf(config) };
+  const before = laneBefore(config.apply.parallel, config.nodes.length);
+  const nodes = config.nodes.map((node, place) => ({ ...node, behind: config.nodes[before[place] ?? -1]?.name }));
+  return { clusterName: config.clusterName, nodes, gates: gatesOf(config) };
 }
 
 /** The gates that the chain of an environment has. */

@@ -50,6 +50,7 @@ describe("making a node's configuration", () => {
       stage: "running",
       configHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       state: "ours",
+      attempts: 1,
       drift: [],
     });
   });

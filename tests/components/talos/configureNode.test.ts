@@ -90,7 +90,9 @@ describe("a node that has no config", () => {
   test("S1.2 is tried again after 3 and 6 seconds when the call fails in passing", async () => {
     const world = new FakeWorld();
     const node = world.add("w-1").fail("apply", raise(unavailable()), raise(unavailable()));
-    expect(await configureNode(target("w-1"), world)).toMatchObject({ did: "applied", attempts: 3 });
+    expect(await configureNode(target("w-1"), world)).toMatchObject({
+      ...{ did: "applied", attempts: 3, lastError: "SLU-T107" },
+    });
     expect(node.calls).toEqual(["apply AUTO", "apply AUTO", "apply AUTO"]);
     expect(world.said).toContain("try 1 failed: Connection dropped; again in 3.0 s");
     expect(world.said).toContain("try 2 failed: Connection dropped; again in 6.0 s");

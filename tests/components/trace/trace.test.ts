@@ -61,6 +61,15 @@ describe("a trace", () => {
     });
     await expect(broken).rejects.toThrow("w-1 does not answer");
     expect(lines()).toMatchObject([{ name: "dev-w-1", outcome: "failed" }]);
+    expect(lines()[0]).not.toHaveProperty("code");
+  });
+
+  test("tells by what code of the catalogue it failed (S1.5)", async () => {
+    const broken = traced(urn, new SteppedClock(), async () => {
+      throw new Error("SLU-T202 The disk selector matches no disk\n  where: w-1");
+    });
+    await expect(broken).rejects.toThrow();
+    expect(lines()).toMatchObject([{ name: "dev-w-1", outcome: "failed", code: "SLU-T202" }]);
   });
 
   test("is not kept where nobody asks for it", async () => {

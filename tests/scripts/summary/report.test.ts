@@ -1,7 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { overheadOf, report } from "../../../scripts/summary/report.ts";
+import { readStackState } from "../../../scripts/summary/stackState.ts";
 import { width } from "../../../scripts/workspace/table.ts";
-import { at, opened, runOf, stateWith, timeline } from "./runs.ts";
+import { at, configured, opened, runOf, sent, stateWith, timeline } from "./runs.ts";
 
 const told = (parts: Parameters<typeof runOf>[0]) =>
   report(runOf(parts)).flatMap(({ titles, lines }) => (titles === undefined ? lines : [titles, ...lines]));
@@ -25,9 +26,9 @@ const lab = timeline(
 describe("the end of an up", () => {
   test("tells the nodes, what each gate saw, how long it took, and how late it was", () => {
     expect(told({ trace, timeline: lab, ended: at(24) })).toEqual([
-      "  Node  Role           Address    Reached at    Talos   Kubernetes",
-      "  cp-1  control plane  10.0.1.11  198.51.100.1  1.13.8  -",
-      "  w-1   worker         10.0.1.21  198.51.100.2  1.13.8  -",
+      "  Node  Role           Address    Reached at    Talos   Kubernetes  Config",
+      "  cp-1  control plane  10.0.1.11  198.51.100.1  1.13.8  -           unchanged",
+      "  w-1   worker         10.0.1.21  198.51.100.2  1.13.8  -           unchanged",
       "  Gate           Saw                                  Took  After the fact",
       "  Preflight      2 machines, each the one meant      0.2 s          0.20 s",
       "  Etcd           1 voting member, no alarm           6.0 s          0.10 s",
@@ -39,7 +40,8 @@ describe("the end of an up", () => {
 
   test("says of gates that nothing was done for them in this run", () => {
     const lines = told({ trace: { began: at(0), lines: [] }, ended: at(3) });
-    expect(lines.filter((line) => line.endsWith("  unchanged"))).toHaveLength(3);
+    // Two nodes and three gates.
+    expect(lines.filter((line) => line.endsWith("  unchanged"))).toHaveLength(5);
     expect(lines.at(-1)).toBe("  This run            3.0 s");
     const onLab = told({ trace: { began: at(30), lines: [] }, timeline: lab, ended: at(33) });
     expect(onLab.at(-1)).toBe("  This run            3.0 s, with nothing to wait for");
@@ -69,8 +71,40 @@ describe("the end of an up", () => {
 
   test("of an environment whose first machine could not be made has all nodes and no gate", () => {
     const lines = told({ state: stateWith(), ended: at(2) });
-    expect(lines).toContain("  w-1   worker         10.0.1.21  -           -      -");
+    expect(lines).toContain("  w-1   worker         10.0.1.21  -           -      -           not reached");
     expect(lines.filter((line) => line.endsWith("not waited at yet"))).toHaveLength(3);
+  });
+
+  test("S1.5 lists every node with what came of its config, its tries and why they failed, also when others succeed", () => {
+    const nodes = ["cp-1", "w-1", "w-2", "w-3", "w-4"].map((name, place, all) => ({
+      ...{ name, role: name.startsWith("cp") ? "controlplane" : "worker", address: `10.0.1.${place}` },
+      // Two lanes.
+      behind: all[place - 2],
+    }));
+    const resources = [
+      configured("cp-1", { attempts: 1 }),
+      configured("w-1", { attempts: 3, lastError: "SLU-T107" }),
+      configured("w-4", { attempts: 1 }),
+    ];
+    const lines = told({
+      expected: { clusterName: "test", nodes, gates: [] },
+      state: readStackState({ deployment: { resources } }),
+      trace: { began: at(0), lines: [sent("cp-1"), sent("w-1"), sent("w-2", "SLU-T202"), sent("other-w-2")] },
+      ended: at(9),
+    });
+    const config = lines[0]?.indexOf("Config") ?? 0;
+    expect(lines.slice(1, 6).map((line) => line.slice(config))).toEqual([
+      "done",
+      "done, 3 tries (SLU-T107)",
+      "failed: SLU-T202 The disk selector…",
+      "not reached",
+      "unchanged",
+    ]);
+    const [, , , third = ""] = told({
+      ...{ expected: { clusterName: "test", nodes, gates: [] }, state: readStackState({}) },
+      trace: { began: at(0), lines: [sent("cp-1", "SLU-T101")] },
+    });
+    expect(third.slice(-"not reached: behind cp-1".length)).toBe("not reached: behind cp-1");
   });
 
   test("names what a refresh found not to be so any more", () => {

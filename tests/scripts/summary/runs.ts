@@ -48,6 +48,7 @@ export function opened(gate: string, ...waits: readonly (readonly [number, numbe
 }
 
 export const expected: Expected = {
+  clusterName: "test",
   nodes: [
     { name: "cp-1", role: "controlplane", address: "10.0.1.11" },
     { name: "w-1", role: "worker", address: "10.0.1.21" },
@@ -56,9 +57,10 @@ export const expected: Expected = {
 };
 
 const gate = (name: string, outputs: object) => ({ type: `pulumi-nodejs:dynamic/gates:${name}`, outputs });
-const configured = (node: string, endpoint: string) => ({
+/** A node in the state. */
+export const configured = (node: string, outputs: object) => ({
   type: "pulumi-nodejs:dynamic/talos:NodeConfiguration",
-  outputs: { node, endpoint, version: "1.13.8", machineConfiguration: { ciphertext: "v1:geheim" } },
+  outputs: { node, version: "1.13.8", machineConfiguration: { ciphertext: "v1:geheim" }, ...outputs },
 });
 
 /** As `pulumi stack export` has it, of a chain that is whole. */
@@ -70,8 +72,8 @@ export const exported = {
         type: "pulumi:pulumi:Stack",
         outputs: { clientCertificateDaysLeft: 364, kubeconfig: { ciphertext: "v1:geheim" } },
       },
-      configured("cp-1", "198.51.100.1"),
-      configured("w-1", "198.51.100.2"),
+      configured("cp-1", { endpoint: "198.51.100.1" }),
+      configured("w-1", { endpoint: "198.51.100.2" }),
       gate("Preflight", { evidence: { machines: { "cp-1": "a", "w-1": "b" } }, waited: 0.2, inputs: {}, drift: [] }),
       gate("Etcd", { evidence: { members: ["cp-1"], alarms: 0 }, waited: 6, inputs: {}, drift: [] }),
       gate("KubernetesApi", {
@@ -88,6 +90,13 @@ export const exported = {
 export function stateWith(...ends: readonly string[]) {
   const resources = exported.deployment.resources.filter(({ type }) => ends.some((end) => type.endsWith(end)));
   return readStackState({ deployment: { resources } });
+}
+
+/** The config of a node, as it was sent, or could not be. */
+export function sent(node: string, code?: string): TraceLine {
+  const times = { began: at(1), ended: at(2) };
+  const line = { type: "talos:NodeConfiguration", name: `test-${node}`, ...times };
+  return code === undefined ? { ...line, outcome: "done" } : { ...line, outcome: "failed", code };
 }
 
 export function runOf(parts: Partial<Run>): Run {

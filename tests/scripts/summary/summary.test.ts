@@ -38,7 +38,7 @@ describe("the end of an up", () => {
     cli(`cat <<'END'\n${JSON.stringify(exported)}\nEND`);
     await print();
     const text = said.log.join("\n");
-    expect(text).toMatch(/^ {2}cp-1 +control plane +10\.0\.1\.11 +198\.51\.100\.1 +1\.13\.8 +-$/m);
+    expect(text).toMatch(/^ {2}cp-1 +control plane +10\.0\.1\.11 +198\.51\.100\.1 +1\.13\.8 +- +-$/m);
     expect(text).toMatch(/^ {2}Etcd +1 voting member, no alarm +6\.0 s$/m);
     expect(text).toMatch(/^ {2}GitOpsReady +not waited at yet$/m);
     expect(text).not.toContain("\u001b[");
