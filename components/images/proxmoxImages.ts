@@ -65,8 +65,9 @@ export class ProxmoxImages extends pulumi.ComponentResource {
         datastoreId: storage,
         contentType: "import",
         url: `https://${factory}/image/${id}/v${talosVersion}/${image}.qcow2`,
-        // The cluster's own: another cluster that is destroyed does not take it along.
-        fileName: `${clusterName}-talos-${talosVersion}-${image}-${id.slice(0, 16)}.qcow2`,
+        // The cluster's own: another cluster that is destroyed does not take it along. And the host's: several may share the storage, and would
+        // write over each other's file, or take it away.
+        fileName: `${clusterName}-talos-${talosVersion}-${image}-${id.slice(0, 16)}-${host}.qcow2`,
         // By its name it is what it is: nobody needs to ask the factory for its size at every refresh, and a rest of a run before is none.
         overwrite: false,
         overwriteUnmanaged: true,

@@ -41,13 +41,16 @@ describe("the images of Proxmox machines", () => {
         datastoreId: "local",
         contentType: "import",
         url: `https://factory.example.org/image/${id}/v1.12.6/nocloud-amd64.qcow2`,
-        fileName: `home-talos-1.12.6-nocloud-amd64-${id.slice(0, 16)}.qcow2`,
+        fileName: `home-talos-1.12.6-nocloud-amd64-${id.slice(0, 16)}-pve1.qcow2`,
         overwrite: false,
         overwriteUnmanaged: true,
         uploadTimeout: 1800,
       },
       dependencies: [`${registration} home-image`],
     });
+    // Where hosts share the storage, neither writes over the other's.
+    const names = resources.slice(0, 2).map(({ inputs }) => (inputs as { fileName: string }).fileName);
+    expect(new Set(names).size).toBe(2);
     expect(resources[2]?.inputs).toMatchObject({
       factory: "factory.example.org",
       schematic: schematicYaml(shared),
