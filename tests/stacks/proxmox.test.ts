@@ -166,6 +166,9 @@ describe("the token", () => {
   test("U1 of an environment on a lab is the lab's inside of it, and no account's outside", async () => {
     await expect(tokenOf(lab, false)).rejects.toThrow("this environment runs on the lab 'home', and this is not in it");
     expect(await tokenOf(lab, true)).toMatchObject({ isStandIn: true });
+    // A mirror of one's own makes no lab.
+    process.env.IMAGE_FACTORY_ENDPOINT = "https://mirror.example.org";
+    await expect(tokenOf(lab, false)).rejects.toThrow("and this is not in it");
     process.env.IMAGE_FACTORY_ENDPOINT = "http://192.0.2.20";
     expect(await tokenOf(lab, false)).toEqual({ value: secret, isStandIn: false });
   });
