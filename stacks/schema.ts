@@ -9,7 +9,7 @@ import { network, tailscale } from "./schema/network.ts";
 import { install, node } from "./schema/node.ts";
 import { charts, cilium, csi, flux, kubeVip, sealedSecrets, services } from "./schema/platform.ts";
 import { proxmox } from "./schema/proxmox.ts";
-import { dnsLabel, version } from "./schema/scalars.ts";
+import { dnsLabel, hostName, version } from "./schema/scalars.ts";
 import { apply, timeouts } from "./schema/waiting.ts";
 
 /** The lab that stands in for the platform. */
@@ -27,10 +27,7 @@ export const clusterConfigSchema = z.strictObject({
   talosVersion: version("1.12.6"),
   kubernetesVersion: version("1.35.4"),
   /** Host name or address that clients use for the Kubernetes API. Default: the VIP, else the load balancer, else the only control plane. */
-  endpoint: z
-    .string()
-    .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be a host name or address without scheme, port or path")
-    .optional(),
+  endpoint: hostName.optional(),
   /** In whatever order: nothing follows from it. */
   nodes: z.array(node).min(1, "must list at least one node"),
   network,

@@ -85,6 +85,7 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (value === null) return "nothing";
   if (typeof value === "object") return Object.keys(value).length === 0 ? "an empty map" : "a map";
-  const text = JSON.stringify(value);
+  // Who is to ask at a URL may stand in it with a password.
+  const text = JSON.stringify(value).replace(/:\/\/[^/@\s]*@/g, "://***@");
   return text.length > 80 ? `${text.slice(0, 77)}..."` : text;
 }

@@ -26,7 +26,10 @@ export const image = z.strictObject({
   /** Host of the Image Factory. */
   factory: z
     .string()
-    .regex(/^[a-z0-9.-]+(:\d+)?$/, "must be a host name without scheme or path")
+    .refine(
+      (text) => /^[a-z0-9.-]+(:\d+)?$/.test(text) && URL.canParse(`https://${text}`),
+      "must be a host name without scheme or path",
+    )
     .default("factory.talos.dev"),
 });
 

@@ -1,15 +1,12 @@
 // The network that the cluster lives in.
 import { z } from "zod";
-import { cidr, ipv4 } from "./scalars.ts";
+import { cidr, ipv4, origin } from "./scalars.ts";
 
 /** Nodes in a tailnet, of Tailscale or of a Headscale of one's own. */
 export const tailscale = z.strictObject({
   enabled: z.boolean().default(false),
   /** The control server, for example a Headscale. Default: Tailscale's own. */
-  loginServer: z
-    .string()
-    .regex(/^https?:\/\/[^\s/@]+\/?$/, "must be of the form https://<host>, without a path")
-    .optional(),
+  loginServer: origin(["https", "http"], "must be of the form https://<host>, without a path").optional(),
   /** What a node is called in the tailnet: `{cluster}` and `{node}` stand for the names of both. */
   hostname: z
     .string()

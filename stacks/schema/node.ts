@@ -1,7 +1,7 @@
 // A node of the cluster, and what it is installed to.
 import { z } from "zod";
 import { size } from "./proxmox.ts";
-import { dnsLabel, ipv4, mac } from "./scalars.ts";
+import { dnsLabel, hostName, ipv4, mac } from "./scalars.ts";
 
 /** Selects the disk to install to by what it is, where its device name may change. All given keys must match. */
 const diskSelector = z
@@ -39,10 +39,7 @@ export const node = z.strictObject({
   /** The node's own address in `network.nodeCidr`. */
   address: ipv4,
   /** Existing machines: host or address by which the node is reached from here. Default: `address`. */
-  reach: z
-    .string()
-    .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be a host name or address without scheme, port or path")
-    .optional(),
+  reach: hostName.optional(),
   /** Default: derived from the cluster's and the node's name, see docs/addresses.md. */
   mac: mac.optional(),
   /** The machine's UUID, where it is known before. Identity is checked against it. */

@@ -60,7 +60,10 @@ export const flux = z.strictObject({
   /** The repository. */
   url: z
     .string()
-    .regex(/^(https?|ssh):\/\/[^\s/]+\/\S+$/, "must be of the form https://<host>/<path> or ssh://git@<host>/<path>")
+    .refine(
+      (text) => /^(https?|ssh):\/\/[^\s/]+\/\S+$/.test(text) && URL.canParse(text),
+      "must be of the form https://<host>/<path> or ssh://git@<host>/<path>",
+    )
     .optional(),
   branch: z.string().min(1).default("main"),
   /** The commit of the branch that the cluster is to be at, and stays at. Default: the newest. */

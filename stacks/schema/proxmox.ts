@@ -1,6 +1,6 @@
 // Settings of the platform Proxmox.
 import { z } from "zod";
-import { dnsLabel } from "./scalars.ts";
+import { dnsLabel, origin } from "./scalars.ts";
 
 const cores = z.int().min(1);
 /** MiB. */
@@ -17,7 +17,7 @@ export const size = z.strictObject({
 
 export const proxmox = z.strictObject({
   /** The Proxmox API. */
-  endpoint: z.string().regex(/^https:\/\/[^/]+\/?$/, "must be of the form https://<host>:8006"),
+  endpoint: origin(["https"], "must be of the form https://<host>:8006"),
   /** Accept the API's self-signed certificate. */
   insecure: z.boolean().default(false),
   /** Proxmox hosts that carry the VMs. */

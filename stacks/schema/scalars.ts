@@ -26,10 +26,23 @@ export const udpUrl = z
   .string()
   .regex(/^udp:\/\/[^/:]+:\d{1,5}$/, "must be of the form udp://<host>:<port>")
   .refine((url) => Number(url.split(":").at(-1)) <= 65_535, "must name a port up to 65535");
+/** Where an API is, and nothing else: who asks it is said elsewhere, where it is kept secret. */
+export const origin = (schemes: readonly string[], message: string) =>
+  z.string().refine((text) => isOrigin(text, schemes), message);
+export const hostName = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be a host name or address without scheme, port or path");
 export const featureGates = z.record(z.string(), z.boolean());
 export const chartVersion = z
   .string()
   .regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/, "must be a full chart version such as 1.18.8");
+
+function isOrigin(text: string, schemes: readonly string[]): boolean {
+  if (!schemes.some((scheme) => text.startsWith(`${scheme}://`)) || /\s/.test(text) || !URL.canParse(text))
+    return false;
+  const { username, password, pathname, search, hash } = new URL(text);
+  return pathname === "/" && [username, password, search, hash].every((part) => part === "");
+}
 
 function readsAsSpan(text: string): boolean {
   const ends = text.split("-");
