@@ -1,8 +1,8 @@
 // What the engine asks of Members. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { isDeepStrictEqual } from "node:util";
-import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { memberIsAt } from "../talos/etcdMember.ts";
+import { isUnknown } from "../talos/isUnknown.ts";
 import { asFailure, endMessage, NodeFailure } from "../talos/nodeFailure.ts";
 import { inEngine, type Surroundings } from "../talos/surroundings.ts";
 import { Departure, type Member } from "./departure.ts";
@@ -70,10 +70,6 @@ export const update = (_id: string, olds: MembersInputs, news: MembersInputs) =>
   );
 export const diff = (_id: string, olds: MembersInputs, news: MembersInputs) =>
   inEngine(news.row, (world) => operations.diff(olds, news, world));
-
-function isUnknown(value: unknown): boolean {
-  return value === unknownValue;
-}
 
 /** Workers first: where a control plane cannot go, they have gone. */
 function departing(olds: MembersInputs, news: MembersInputs): readonly Member[] {

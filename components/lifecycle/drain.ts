@@ -88,7 +88,7 @@ async function evict(objects: KubernetesObjects, { metadata }: Pod): Promise<Lef
   const ends = { pod, why: "ends", isRefused: false };
   if (deletionTimestamp !== undefined) return ends;
   try {
-    await objects.create(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
+    await objects.evict(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
       apiVersion: "policy/v1",
       kind: "Eviction",
       metadata: { name, namespace },

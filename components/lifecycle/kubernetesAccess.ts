@@ -76,7 +76,8 @@ export class KubernetesObjects {
     await this.unlessGone(() => this.call("PATCH", path, body));
   }
 
-  async create(path: string, body: unknown): Promise<void> {
+  /** Asks for a pod to go, as budgets allow it; one that is gone already is not missed. */
+  async evict(path: string, body: unknown): Promise<void> {
     await this.unlessGone(() => this.call("POST", path, body));
   }
 

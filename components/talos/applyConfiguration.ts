@@ -1,6 +1,5 @@
 // What the engine asks of a NodeConfiguration. Loaded from the checkout, so that the current code runs and not what a state keeps.
 import { createHash } from "node:crypto";
-import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
 import type { FailureCode } from "../errors/catalogue.ts";
 import type { Peer } from "../lifecycle/kubernetesAccess.ts";
 import type { MachineIdentity } from "../machines/machine.ts";
@@ -10,8 +9,9 @@ import { isSameConfig } from "./configDiff.ts";
 import { configDrift } from "./configDrift.ts";
 import { configSummary } from "./configSummary.ts";
 import { configureNode } from "./configureNode.ts";
+import { isUnknown } from "./isUnknown.ts";
 import { using } from "./nodeAccess.ts";
-import { endMessage, NodeFailure } from "./nodeFailure.ts";
+import { asFailure, endMessage, NodeFailure } from "./nodeFailure.ts";
 import { lookAt, type NodeLook, runningConfig } from "./nodeResources.ts";
 import type { RetryPolicy } from "./retry.ts";
 import { inEngine, type Surroundings } from "./surroundings.ts";
@@ -70,8 +70,8 @@ export const operations = {
   async diff(olds: NodeConfigurationState, news: NodeConfigurationInputs, world: Pick<Surroundings, "note">) {
     const [was, is] = [olds.found ?? olds.machineConfiguration, news.machineConfiguration];
     const isOther = olds.machineId !== news.machineId;
-    const isWritten = was !== is && !(isKnown(is) && isSameConfig(was, is));
-    if (isWritten && isKnown(is) && !isOther) await world.note(configSummary(news.node, was, is), "info");
+    const isWritten = was !== is && (isUnknown(is) || !isSameConfig(was, is));
+    if (isWritten && !isUnknown(is) && !isOther) await world.note(configSummary(news.node, was, is), "info");
     return {
       changes: isOther || isWritten || olds.drift.length > 0 || reach(olds) !== reach(news),
       replaces: isOther ? ["machineId"] : [],
@@ -80,9 +80,10 @@ export const operations = {
 
   /** One look, bounded. A node that does not answer stays in the state: it is there, and not lost with the connection. */
   async read(id: string, props: NodeConfigurationState, world: Surroundings) {
-    const seen = await look(props, world).catch(({ message }: Error) => ({ state: "silent" as const, why: message }));
+    const seen = await look(props, world).catch(notSeen);
     if (seen.state === "silent") {
-      await world.note(`${props.node} does not answer: ${seen.why}. What is known of it is kept.`, "warning");
+      const what = "code" in seen ? `could not be looked at (${seen.code})` : "does not answer";
+      await world.note(`${props.node} ${what}: ${seen.why}. What is known of it is kept.`, "warning");
       return { id, props };
     }
     const news = newsOf(props, seen);
@@ -104,6 +105,12 @@ export const read = (id: string, props: NodeConfigurationState) =>
 
 function outcome({ outs: { version, stage } }: { readonly outs: NodeConfigurationState }): string {
   return `runs its config: Talos ${version}, ${stage}`;
+}
+
+/** A node that answers with an error does answer, and what it says can be mended. */
+function notSeen(error: unknown) {
+  const { code, seen: why, passing } = asFailure(error, "SLU-T106");
+  return { state: "silent" as const, why, ...(!passing && { code }) };
 }
 
 type Seen = Exclude<Awaited<ReturnType<typeof look>>, { state: "silent" }>;
@@ -138,7 +145,8 @@ async function look(props: NodeConfigurationState, { access, clock }: Surroundin
     });
   })();
   return await new Promise<Awaited<typeof asked>>((done, fail) => {
-    const takeBack = clock.after(readDeadline * 1000, () => fail(new Error(`no answer within ${readDeadline} s`)));
+    const late = new NodeFailure("SLU-T106", `no answer within ${readDeadline} s`, { passing: true });
+    const takeBack = clock.after(readDeadline * 1000, () => fail(late));
     asked.then(done, fail).finally(takeBack);
   });
 }
@@ -170,10 +178,6 @@ function refuseOtherTalos(
 /** All by which the node is reached and known: what read is given must be up to date. */
 function reach({ endpoint, credentials, identity, role }: NodeConfigurationInputs): string {
   return JSON.stringify([endpoint, credentials.ca, credentials.crt, credentials.key, identity, role]);
-}
-
-function isKnown(value: unknown): boolean {
-  return value !== unknownValue;
 }
 
 function hash(config: string): string {

@@ -32,6 +32,12 @@ export function configDocuments(config: string): readonly ConfigDocument[] | und
   });
 }
 
+/** What the config says of the machine, in the document without a kind. */
+export function machineSection(config: string): { readonly [key: string]: ConfigValue } | undefined {
+  const main = configDocuments(config)?.find(({ title }) => title === mainDocument)?.body;
+  return isMapping(main) && isMapping(main.machine) ? main.machine : undefined;
+}
+
 /**
  * What a node makes of a value: nothing, an empty list and an empty map are left out when Talos writes a config, so they mean the same
  * as a key that is not there.

@@ -5,7 +5,7 @@ import type { MachineIdentity } from "../machines/machine.ts";
 import type { Role } from "../machines/node.ts";
 import type { Applied, ApplyMode, TalosCredentials } from "./client/talosClient.ts";
 import { isSameConfig } from "./configDiff.ts";
-import { configDocuments, isMapping, mainDocument } from "./configDocuments.ts";
+import { machineSection } from "./configDocuments.ts";
 import { type Turn, takeTurn } from "./controlPlaneTurn.ts";
 import { hasEtcd, memberIsHealthy } from "./etcdVoices.ts";
 import { type NodeClient, using, type World } from "./nodeAccess.ts";
@@ -209,8 +209,7 @@ class Run {
 
   /** Talos cannot make a worker a control plane; that it should is the sign of an address that belongs to another node. */
   private checkRole(running: string | undefined): void {
-    const main = configDocuments(running ?? "")?.find(({ title }) => title === mainDocument)?.body;
-    const type = isMapping(main) && isMapping(main.machine) ? main.machine.type : undefined;
+    const type = machineSection(running ?? "")?.type;
     if (type === undefined || type === this.target.role) return;
     throw new NodeFailure("SLU-T302", `it runs as ${type}, and is to be ${this.target.role}`);
   }

@@ -2,7 +2,8 @@
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { CallOptions } from "./client/connection.ts";
 import { resources } from "./client/resources.ts";
-import type { TalosClient, TalosResource } from "./client/talosClient.ts";
+import { textOf } from "./client/specs.ts";
+import type { TalosClient } from "./client/talosClient.ts";
 
 export interface MachineTraits {
   /** Of all its NICs, the permanent ones too. */
@@ -19,10 +20,10 @@ export async function readTraits(
     client.list(resources.links, options),
     client.get(resources.systemInformation, "systeminformation", options),
   ]);
-  const macs = links.flatMap((link) => [textIn(link, "hardwareAddr"), textIn(link, "permanentAddr")]);
+  const macs = links.flatMap((link) => [textOf(link.spec, "hardwareAddr"), textOf(link.spec, "permanentAddr")]);
   return {
     macs: [...new Set(macs)].filter((mac) => mac !== "" && !mac.startsWith("00:00:00:00")),
-    uuid: textIn(system, "uuid"),
+    uuid: textOf(system?.spec, "uuid"),
   };
 }
 
@@ -36,11 +37,6 @@ export function identityFaults({ mac, uuid }: MachineIdentity, traits: MachineTr
     faults.push(`its machine UUID is ${traits.uuid || "not known"}, not ${uuid}`);
   }
   return faults;
-}
-
-function textIn(resource: TalosResource | undefined, key: string): string {
-  const spec = (resource?.spec ?? {}) as Readonly<Record<string, unknown>>;
-  return typeof spec[key] === "string" ? spec[key] : "";
 }
 
 function isSame(one: string, other: string): boolean {

@@ -2,6 +2,7 @@
 import type { MachineIdentity } from "../machines/machine.ts";
 import type { CallOptions } from "./client/connection.ts";
 import { resources } from "./client/resources.ts";
+import { fieldOf, textOf } from "./client/specs.ts";
 import type { ResourceType } from "./client/talosClient.ts";
 import { type Disk, describeDisk } from "./installDisk.ts";
 import { identityFaults, readTraits } from "./machineTraits.ts";
@@ -29,18 +30,18 @@ export async function lookAt(client: NodeClient, options?: CallOptions): Promise
     client.get(resources.machineStatus, "machine", options),
     client.list(extensions, options),
   ]);
-  const metadata = found.map(({ spec }) => field(spec, "metadata"));
-  const schematic = metadata.find((extension) => field(extension, "name") === "schematic");
+  const metadata = found.map(({ spec }) => fieldOf(spec, "metadata"));
+  const schematic = metadata.find((extension) => textOf(extension, "name") === "schematic");
   return {
     version: version.replace(/^v/, ""),
-    schematic: text(field(schematic, "version")),
+    schematic: textOf(schematic, "version"),
     stage: stageOf(status?.spec),
   };
 }
 
 /** Of a machine's status; nothing where it has none yet. */
 export function stageOf(spec: unknown): string {
-  return text(field(spec, "stage"));
+  return textOf(spec, "stage");
 }
 
 /** The config that runs, as it was sent. */
@@ -64,7 +65,7 @@ export async function describeDisks(client: NodeClient): Promise<readonly string
 
 /** etcd's service as a resource: it runs, and its health check says so. */
 export function isEtcdHealthy(spec: unknown): boolean {
-  return field(spec, "running") === true && field(spec, "healthy") === true;
+  return fieldOf(spec, "running") === true && fieldOf(spec, "healthy") === true;
 }
 
 /** In words where the machine is not the one meant. */
@@ -76,12 +77,4 @@ export async function identityFault(
   if (identity.mac === undefined && identity.uuid === undefined) return undefined;
   const faults = identityFaults(identity, await readTraits(client, options));
   return faults.length === 0 ? undefined : faults.join("; ");
-}
-
-function field(spec: unknown, key: string): unknown {
-  return typeof spec === "object" && spec !== null ? (spec as Record<string, unknown>)[key] : undefined;
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

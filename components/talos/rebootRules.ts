@@ -1,5 +1,5 @@
 import { type ConfigChange, configChanges } from "./configDiff.ts";
-import { configDocuments, isMapping, mainDocument } from "./configDocuments.ts";
+import { isMapping, machineSection, mainDocument } from "./configDocuments.ts";
 
 /**
  * What Talos takes over while it runs, of the document without a kind; every other document it takes over always.
@@ -53,7 +53,5 @@ function isFeature([first, second]: readonly string[]): boolean {
 
 /** Single features are compared only where there are features before and after: Talos takes a whole block that is new for a change of its own. */
 function featuresOf(config: string): boolean {
-  const main = configDocuments(config)?.find(({ title }) => title === mainDocument)?.body;
-  const machine = isMapping(main) ? main.machine : undefined;
-  return isMapping(machine) && isMapping(machine.features);
+  return isMapping(machineSection(config)?.features);
 }

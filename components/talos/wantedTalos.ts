@@ -1,6 +1,6 @@
 // The Talos that a node is to run: that which its own config would install.
 import { schematicId } from "../images/schematic.ts";
-import { configDocuments, isMapping, mainDocument } from "./configDocuments.ts";
+import { isMapping, machineSection } from "./configDocuments.ts";
 
 export interface WantedTalos {
   /** The image that installs and upgrades to it. */
@@ -28,8 +28,7 @@ const plainImage = /:v?(\d+\.\d+\.\d+[^:/@]*)$/;
 
 /** Undefined where the config does not tell. */
 export function wantedTalos(config: string): WantedTalos | undefined {
-  const main = configDocuments(config)?.find(({ title }) => title === mainDocument)?.body;
-  const install = isMapping(main) && isMapping(main.machine) ? main.machine.install : undefined;
+  const install = machineSection(config)?.install;
   const installer = isMapping(install) ? install.image : undefined;
   if (typeof installer !== "string") return undefined;
   const [, schematic, version = plainImage.exec(installer)?.[1]] = factoryImage.exec(installer) ?? [];

@@ -3,7 +3,8 @@ import { connect } from "node:tls";
 import { status } from "@grpc/grpc-js";
 import { codeOf } from "./connection.ts";
 import { resources } from "./resources.ts";
-import { decodePem, standardKey, TalosClient, type TalosCredentials, type TalosResource } from "./talosClient.ts";
+import { textOf } from "./specs.ts";
+import { decodePem, standardKey, TalosClient, type TalosCredentials } from "./talosClient.ts";
 
 /** What a node is to us, by one probe (S0.2). */
 export type NodeState =
@@ -117,7 +118,8 @@ async function look(endpoint: string, credentials: TalosCredentials, options: Pr
       client.get(resources.version, "version", call),
       client.get(resources.machineStatus, "machine", call),
     ]);
-    return { handshake, answer: { kind: "answered", version: text(version, "version"), stage: text(status, "stage") } };
+    const told = { version: textOf(version?.spec, "version"), stage: textOf(status?.spec, "stage") };
+    return { handshake, answer: { kind: "answered", ...told } };
   } catch (error) {
     signal?.throwIfAborted();
     return { handshake, answer: notAnswered(error) };
@@ -136,11 +138,6 @@ function notAnswered(error: unknown): Answer {
   const code = codeOf(error);
   const why = error instanceof Error ? ("details" in error ? String(error.details) : error.message) : String(error);
   return isUnanswered(error) ? { kind: "failed", code, why } : { kind: "answered", version: "", stage: "" };
-}
-
-function text(resource: TalosResource | undefined, field: string): string {
-  const spec = (resource?.spec ?? {}) as Readonly<Record<string, unknown>>;
-  return String(spec[field] ?? "");
 }
 
 /** Verdicts of OpenSSL on a certificate that a CA of the same key did make. */

@@ -1,3 +1,4 @@
+import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "@jest/globals";
 import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
 import {
@@ -6,7 +7,7 @@ import {
   operations,
 } from "../../../components/talos/applyConfiguration.ts";
 import { standardRetry } from "../../../components/talos/retry.ts";
-import { config, credentials, everythingSaid, type FakeNode, FakeWorld, unavailable } from "./fakeNodes.ts";
+import { config, credentials, everythingSaid, type FakeNode, FakeWorld, refusal, unavailable } from "./fakeNodes.ts";
 
 const inputs: NodeConfigurationInputs = {
   node: "w-1",
@@ -220,6 +221,21 @@ describe("a refresh (U3)", () => {
     const { world, id, state } = await made();
     const node = world.nodes.get("w-1");
     if (node !== undefined) node.kind = kind;
+    expect(await operations.read(id, state, world)).toEqual({ id, props: state });
+    expect(world.noted).toEqual([told]);
+  });
+
+  test.each([
+    [unavailable(), "w-1 does not answer: Connection dropped. What is known of it is kept."],
+    [
+      refusal(status.PERMISSION_DENIED, "not authorized"),
+      "w-1 could not be looked at (SLU-T105): not authorized. What is known of it is kept.",
+    ],
+  ])("tells a node that refuses from one that does not answer: %s", async (error, told) => {
+    const { world, id, state } = await made();
+    world.nodes.get("w-1")?.fail("version", () => {
+      throw error;
+    });
     expect(await operations.read(id, state, world)).toEqual({ id, props: state });
     expect(world.noted).toEqual([told]);
   });
