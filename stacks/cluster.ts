@@ -67,7 +67,10 @@ export function deployCluster(config: ClusterConfig): ClusterOutputs {
 
   const access = new Kubeconfig(
     name,
-    { controlPlane: first.reach, clientConfiguration, renewDays: config.clientCertificateDays },
+    {
+      ...{ controlPlane: first.reach, clientConfiguration },
+      ...{ renewDays: config.clientCertificateDays, deadline: timeouts.kubeconfig },
+    },
     { dependsOn: [healthy] },
   );
   const shown = deployEndpoint({

@@ -38,6 +38,7 @@ export function deployHetzner(
     location: hetzner.location,
     labels: hetzner.snapshot.labels,
     build: hetzner.snapshot.build,
+    deadline: config.timeouts.images,
     token: token.value,
     isTokenStandIn: token.isStandIn,
   });

@@ -35,7 +35,7 @@ export function deployProxmox(config: ClusterConfig, credentials: pulumi.Output<
     `${clusterName}-image`,
     {
       ...{ clusterName, talosVersion: config.talosVersion, factory: image.factory, storage: proxmox.imageStorage },
-      ...{ architecture: image.architecture, secureBoot: image.secureBoot },
+      ...{ architecture: image.architecture, secureBoot: image.secureBoot, deadline: config.timeouts.images },
       platform: talosPlatform("proxmox", network.addressing),
       installer,
       nodes: nodes.map((node) => ({ ...node, schematic: nodeSchematic(config, node) })),

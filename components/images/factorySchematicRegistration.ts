@@ -1,7 +1,7 @@
 // What the resource FactorySchematic does. The engine's provider process loads this file from the checkout, so the code that runs is always the current one.
 import { failureMessage } from "../errors/failureMessage.ts";
 import { type Clock, systemClock } from "../gates/clock.ts";
-import { retry } from "../talos/retry.ts";
+import { askPatiently } from "../talos/retry.ts";
 import { type ImageFactory, ImageFactoryError, imageFactory, register } from "./imageFactory.ts";
 
 export interface RegistrationInputs {
@@ -11,6 +11,8 @@ export interface RegistrationInputs {
   readonly schematic: string;
   /** Worked out here. */
   readonly schematicId: string;
+  /** Seconds in which the factory must know it. */
+  readonly deadline: number;
 }
 
 export interface Telling {
@@ -19,16 +21,11 @@ export interface Telling {
   readonly chance: () => number;
 }
 
-/** Seconds for all tries, and between them. */
-const patience = 45;
-const policy = { firstDelay: 1, factor: 2, cap: 10, retries: 5 };
-
 export async function create(inputs: RegistrationInputs, telling: Telling = real) {
-  const { factory, schematic, schematicId } = inputs;
+  const { factory, schematic, schematicId, deadline } = inputs;
   const { clock, chance } = telling;
-  const giveUp = clock.now() + patience * 1000;
-  const told = await retry(() => register(telling.factory(factory), schematic), {
-    ...{ policy, clock, chance, until: () => giveUp },
+  const told = await askPatiently(() => register(telling.factory(factory), schematic), {
+    ...{ clock, chance, deadline },
     passes: (error) => error instanceof ImageFactoryError && error.mayPass,
   });
   if (!told.ok) throw refusal(factory, told.error);

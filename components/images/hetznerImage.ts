@@ -16,6 +16,8 @@ export interface HetznerImageArgs {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Make a snapshot with Packer where there is none. */
   readonly build: boolean;
+  /** Seconds in which it must be found. */
+  readonly deadline: number;
   /** Of the Hetzner project. */
   readonly token: pulumi.Input<string>;
   /** The token is none: what the state has of it is to stay. */
@@ -36,7 +38,7 @@ export class HetznerImage extends pulumi.ComponentResource {
     const made = args.build ? [makeWhereMissing(this, name, args, labels)] : [];
     const snapshot = new HetznerSnapshot(
       name,
-      { labels, architecture, token, remedy: remedy(args, id) },
+      { labels, architecture, token, remedy: remedy(args, id), deadline: args.deadline },
       { parent: this, dependsOn: made, ignoreChanges: args.isTokenStandIn ? ["token"] : [] },
     );
 

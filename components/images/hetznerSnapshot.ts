@@ -8,6 +8,8 @@ export interface HetznerSnapshotArgs {
   readonly token: pulumi.Input<string>;
   /** What to type where there is none; a part of the error. */
   readonly remedy: string;
+  /** Seconds in which it must be found. */
+  readonly deadline: number;
 }
 
 /**
@@ -19,8 +21,8 @@ export class HetznerSnapshot extends pulumi.dynamic.Resource {
   declare readonly description: pulumi.Output<string>;
 
   constructor(name: string, args: HetznerSnapshotArgs, opts?: pulumi.CustomResourceOptions) {
-    const { labels, architecture, remedy } = args;
-    const inputs = { labels, architecture, remedy, token: pulumi.secret(args.token) };
+    const { labels, architecture, remedy, deadline } = args;
+    const inputs = { labels, architecture, remedy, deadline, token: pulumi.secret(args.token) };
     super(
       provider,
       name,

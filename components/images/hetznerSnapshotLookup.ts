@@ -3,7 +3,7 @@ import type { FailureDetails } from "../errors/failure.ts";
 import { failureMessage } from "../errors/failureMessage.ts";
 import { type Clock, systemClock } from "../gates/clock.ts";
 import { type HetznerApi, HetznerApiError, hetznerApi } from "../machines/hetznerApi.ts";
-import { retry } from "../talos/retry.ts";
+import { askPatiently } from "../talos/retry.ts";
 import { newestSnapshot, type Snapshot, type SnapshotQuery, someSnapshots } from "./hetznerSnapshots.ts";
 import { labelSelector } from "./snapshotLabels.ts";
 
@@ -12,6 +12,8 @@ export interface LookupInputs extends SnapshotQuery {
   readonly token: string;
   /** What to type where there is none. */
   readonly remedy: string;
+  /** Seconds in which it must be found. */
+  readonly deadline: number;
 }
 
 export interface LookupOutputs extends LookupInputs {
@@ -25,10 +27,6 @@ export interface Asking {
   readonly clock: Clock;
   readonly chance: () => number;
 }
-
-/** Seconds for all tries, and between them: the API's own limit refills by one call a second. */
-const patience = 45;
-const policy = { firstDelay: 1, factor: 2, cap: 10, retries: 5 };
 
 export async function create(inputs: LookupInputs, asking: Asking = real) {
   return { id: labelSelector(inputs.labels), outs: await lookUp(inputs, asking) };
@@ -53,9 +51,8 @@ export async function diff(_id: string, before: LookupOutputs, inputs: LookupInp
 
 async function lookUp(inputs: LookupInputs, { api: apiWith, clock, chance }: Asking): Promise<LookupOutputs> {
   const api = apiWith(inputs.token);
-  const giveUp = clock.now() + patience * 1000;
-  const asked = await retry(() => newestSnapshot(api, inputs), {
-    ...{ policy, clock, chance, until: () => giveUp },
+  const asked = await askPatiently(() => newestSnapshot(api, inputs), {
+    ...{ clock, chance, deadline: inputs.deadline },
     passes: (error) => error instanceof HetznerApiError && error.mayPass,
   });
   if (!asked.ok) return refuse(asked.error);
@@ -69,8 +66,8 @@ async function lookUp(inputs: LookupInputs, { api: apiWith, clock, chance }: Ask
 }
 
 function outputs(inputs: LookupInputs, { id, description }: Snapshot): LookupOutputs {
-  const { labels, architecture, token, remedy } = inputs;
-  return { labels, architecture, token, remedy, snapshotId: id, description };
+  const { labels, architecture, token, remedy, deadline } = inputs;
+  return { labels, architecture, token, remedy, deadline, snapshotId: id, description };
 }
 
 function selector({ labels, architecture }: SnapshotQuery): string {

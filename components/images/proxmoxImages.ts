@@ -12,6 +12,8 @@ export interface ProxmoxImagesArgs {
   readonly secureBoot: boolean;
   /** Host of the Image Factory. */
   readonly factory: string;
+  /** Seconds in which the factory must know a schematic. */
+  readonly deadline: number;
   /** A storage of every host, with content type `import`. */
   readonly storage: string;
   /** What installs and upgrades the nodes. */
@@ -28,18 +30,17 @@ export class ProxmoxImages extends pulumi.ComponentResource {
   constructor(name: string, args: ProxmoxImagesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:images:ProxmoxImages", name, {}, opts);
 
-    const { factory, installer } = args;
-    const schematics = new Map([
-      [schematicId(installer), new FactorySchematic(name, { factory, schematic: installer }, { parent: this })],
-    ]);
+    const { factory, installer, deadline } = args;
+    const tell = (name: string, schematic: Schematic) =>
+      new FactorySchematic(name, { factory, schematic, deadline }, { parent: this });
+    const schematics = new Map([[schematicId(installer), tell(name, installer)]]);
     const files = new Map<string, proxmoxve.download.File>();
     const images = args.nodes.map((node): [string, pulumi.Output<string>] => {
       const { schematic, host } = node;
       const id = schematicId(schematic);
       // An image that holds an address is a single node's, and called after it; the others are called after their hosts.
       const isOwn = schematic.meta !== undefined;
-      const known =
-        schematics.get(id) ?? new FactorySchematic(`${name}-${node.name}`, { factory, schematic }, { parent: this });
+      const known = schematics.get(id) ?? tell(`${name}-${node.name}`, schematic);
       schematics.set(id, known);
       const file =
         files.get(`${host} ${id}`) ?? this.fetch(`${name}-${isOwn ? node.name : host}`, args, { host, id }, known);

@@ -5,7 +5,7 @@ import { ChangeProof } from "../lifecycle/changeProof.ts";
 import type { Peer } from "../lifecycle/kubernetesAccess.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { asFailure, endMessage, NodeFailure } from "../talos/nodeFailure.ts";
-import { retry } from "../talos/retry.ts";
+import { askPatiently } from "../talos/retry.ts";
 import { inEngine, type Surroundings } from "../talos/surroundings.ts";
 import { HetznerApiError } from "./hetznerApi.ts";
 import { inWords, type MachineEntries, type MachineTraits, machineChanges, moves, takeovers } from "./machineChange.ts";
@@ -38,8 +38,6 @@ export interface ChangesState extends ChangesInputs {
 export interface ChangesWorld extends Surroundings {
   readonly standing: (args: PlaceArgs) => Promise<StandingMachines>;
 }
-
-const policy = { firstDelay: 1, factor: 2, cap: 10, retries: 5 };
 
 export const operations = {
   /** The first time there is no machine, or none that this would know of. */
@@ -181,9 +179,8 @@ function peersOf(entries: MachineEntries, standing: StandingMachines): Peer[] {
 
 async function find({ place, token, deadline }: ChangesInputs, entries: MachineEntries, world: ChangesWorld) {
   const { clock, chance } = world;
-  const giveUp = clock.now() + deadline * 1000;
-  const asked = await retry(() => world.standing({ place, token, entries }), {
-    ...{ policy, clock, chance, until: () => giveUp },
+  const asked = await askPatiently(() => world.standing({ place, token, entries }), {
+    ...{ clock, chance, deadline },
     passes: (error) =>
       error instanceof HetznerApiError
         ? error.mayPass

@@ -8,6 +8,8 @@ export interface KubeconfigArgs {
   readonly clientConfiguration: pulumi.Input<talos.types.input.cluster.KubeconfigClientConfiguration>;
   /** Days before its end that its client's certificate is made anew, by an update. */
   readonly renewDays: number;
+  /** Seconds in which Talos must hand it out. */
+  readonly deadline: number;
 }
 
 /** What kubectl needs. */
@@ -16,7 +18,8 @@ export class Kubeconfig extends pulumi.ComponentResource {
 
   constructor(name: string, args: KubeconfigArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:talos:Kubeconfig", name, {}, opts);
-    const { controlPlane, clientConfiguration, renewDays } = args;
+    const { controlPlane, clientConfiguration, renewDays, deadline } = args;
+    const limit = duration(deadline);
 
     const made = new talos.cluster.Kubeconfig(
       name,
@@ -25,7 +28,7 @@ export class Kubeconfig extends pulumi.ComponentResource {
         node: controlPlane,
         clientConfiguration,
         certificateRenewalDuration: `${renewDays * 24}h`,
-        timeouts: { create: "1m", update: "1m" },
+        timeouts: { create: limit, update: limit },
       },
       {
         parent: this,
@@ -42,4 +45,9 @@ export class Kubeconfig extends pulumi.ComponentResource {
     const made = behind.map(({ urn }) => urn);
     return pulumi.secret(pulumi.all([this.raw, server, made]).apply(([raw, url]) => withServer(raw, url)));
   }
+}
+
+/** As the plugin's own words have it: what means the same is to be no change. */
+function duration(seconds: number): string {
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }

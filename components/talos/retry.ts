@@ -15,6 +15,9 @@ export interface RetryPolicy {
 /** What a stack has unless it says otherwise. */
 export const standardRetry: RetryPolicy = { firstDelay: 3, factor: 2, cap: 60, retries: 5 };
 
+/** Of calls to APIs in the world, whose limits refill by about one call a second: their deadline alone ends the tries. */
+const apiPolicy: RetryPolicy = { firstDelay: 1, factor: 2, cap: 10, retries: Number.POSITIVE_INFINITY };
+
 /** How much of a delay is left to chance, so that nodes that failed together do not all come back together. */
 const jitter = 0.25;
 
@@ -66,4 +69,13 @@ export async function retry<T>(
       await pause(clock, delay * 1000);
     }
   }
+}
+
+/** Asks an API in the world, for so many seconds, for as long as its errors may pass. */
+export async function askPatiently<T>(
+  call: () => Promise<T>,
+  { deadline, ...options }: Pick<RetryOptions, "clock" | "chance" | "passes"> & { readonly deadline: number },
+): Promise<Retried<T>> {
+  const giveUp = options.clock.now() + deadline * 1000;
+  return await retry(call, { ...options, policy: apiPolicy, until: () => giveUp });
 }

@@ -4,8 +4,9 @@ import { standardRetry } from "../../components/talos/retry.ts";
 
 const seconds = z.int().min(1, "must be 1 second or more");
 
-/** How long each gate waits, in seconds, before it gives up; how long VMs have to get an address by DHCP, and how long pods have to leave a node that is removed. */
+/** How long each gate waits, in seconds, before it gives up, and how long everything else that is waited for may take. */
 export const timeouts = z.strictObject({
+  images: seconds.default(45),
   lease: seconds.default(300),
   preflight: seconds.default(60),
   stages: seconds.default(300),
@@ -13,6 +14,7 @@ export const timeouts = z.strictObject({
   drain: seconds.default(300),
   services: seconds.default(300),
   vip: seconds.default(180),
+  kubeconfig: seconds.default(60),
   api: seconds.default(300),
   joined: seconds.default(300),
   cilium: seconds.default(300),

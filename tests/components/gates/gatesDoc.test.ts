@@ -17,7 +17,7 @@ test("docs/gates.md has every gate in its order, with the code of its own", asyn
 
 test("docs/gates.md names each key of timeouts once", () => {
   const keys = Object.keys(clusterConfigSchema.shape.timeouts.unwrap().shape);
-  const elsewhere = ["lease", "drain"];
+  const elsewhere = ["images", "lease", "drain", "kubeconfig"];
   expect(rows.map(({ key }) => key)).toEqual(keys.filter((key) => !elsewhere.includes(key)));
-  expect(page).toContain("`lease` and `drain` are waits before no gate");
+  expect(page).toContain("`images`, `lease`, `drain` and `kubeconfig` are waits before no gate");
 });

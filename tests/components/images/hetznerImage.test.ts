@@ -19,6 +19,7 @@ const args: HetznerImageArgs = {
   factory: "factory.example.org",
   location: "fsn1",
   build: false,
+  deadline: 45,
   token: "the-token",
   isTokenStandIn: false,
 };

@@ -4,7 +4,7 @@ import { FakeClock } from "../talos/fakeClock.ts";
 import { type Answer, FakeHetzner, image, token } from "./fakeHetzner.ts";
 
 const labels = { version: "1.13.8", os: "talos" };
-const inputs = { labels, architecture: "amd64", token, remedy: "Make one." } as const;
+const inputs = { labels, architecture: "amd64", token, remedy: "Make one.", deadline: 45 } as const;
 const found = { ...inputs, snapshotId: "42", description: "image 42" };
 const down = Object.assign(new TypeError("fetch failed"), { cause: new Error("connect ECONNREFUSED 10.0.0.1:443") });
 const refused = { status: 401, body: '{"error":{"code":"unauthorized","message":"unable to authenticate"}}' };
@@ -62,7 +62,7 @@ describe("the lookup of a snapshot", () => {
   });
 
   test("S1.7 gives up with the API's own words, and never with the token", async () => {
-    const { clock, asking: how } = asking(...Array<Answer>(6).fill(busy));
+    const { clock, asking: how } = asking(...Array<Answer>(7).fill(busy));
     const error = await create(inputs, how).catch((thrown: Error) => thrown);
     expect(String(error)).toContain("  seen:   https://api answers 429: limit reached (rate_limit_exceeded)\n");
     expect(String(error)).toContain("SLU-M102");

@@ -13,6 +13,7 @@ const args: ProxmoxImagesArgs = {
   secureBoot: false,
   factory: "factory.example.org",
   storage: "local",
+  deadline: 45,
   installer: shared,
   nodes: [
     { name: "cp-1", host: "pve1", schematic: shared },

@@ -22,8 +22,8 @@ const mocks = {
   state: ({ type, inputs }: pulumi.runtime.MockResourceArgs) =>
     type === kubeconfigType ? { ...inputs, kubeconfigRaw: stringify(raw) } : inputs,
 };
-const make = () =>
-  new Kubeconfig("home", { controlPlane: pulumi.output("198.51.100.1"), clientConfiguration, renewDays: 28 });
+const make = (deadline = 60) =>
+  new Kubeconfig("home", { controlPlane: pulumi.output("198.51.100.1"), clientConfiguration, renewDays: 28, deadline });
 
 class Proof extends pulumi.CustomResource {
   constructor() {
@@ -39,8 +39,10 @@ describe("the kubeconfig", () => {
     });
   });
 
-  test("is made by the official resource, which gives up after a minute", async () => {
-    const { resources, invokes } = await record(make, mocks);
+  test("is made by the official resource, which gives up when it is told to", async () => {
+    const { resources: other } = await record(() => make(90), mocks);
+    expect(other[1]?.inputs).toMatchObject({ timeouts: { create: "90s", update: "90s" } });
+    const { resources, invokes } = await record(() => make(), mocks);
     expect(invokes).toEqual([]);
     expect(resources.map(({ type, name, parent }) => ({ type, name, parent }))).toEqual([
       { type: "sluice:talos:Kubeconfig", name: "home", parent: undefined },
