@@ -39,7 +39,8 @@ export const catalogue = {
   "SLU-T106": {
     title: "The call took too long",
     cause: "The network is slow or loses packets, or the node is overloaded.",
-    remedy: "Check the way to the node and its load; raise the deadline where the network is known to be slow.",
+    remedy:
+      "Check the way to the node and its load. A call has seconds to be answered (a probe 3, most others 10, a config 15): where the network is slower than that, run this from nearer to the nodes.",
   },
   "SLU-T107": {
     title: "The Talos API failed in passing",

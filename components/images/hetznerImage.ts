@@ -5,8 +5,11 @@ import { type Schematic, schematicId, schematicYaml } from "./schematic.ts";
 import { snapshotLabels } from "./snapshotLabels.ts";
 
 export interface HetznerImageArgs {
+  /** Talos on the snapshot, in full and without `v`. */
   readonly talosVersion: string;
+  /** What the snapshot is made from. */
   readonly schematic: Schematic;
+  /** Of the servers. */
   readonly architecture: "amd64" | "arm64";
   /** Host of the Image Factory. */
   readonly factory: string;
@@ -39,7 +42,12 @@ export class HetznerImage extends pulumi.ComponentResource {
     const snapshot = new HetznerSnapshot(
       name,
       { labels, architecture, token, remedy: remedy(args, id), deadline: args.deadline },
-      { parent: this, dependsOn: made, ignoreChanges: args.isTokenStandIn ? ["token"] : [] },
+      {
+        parent: this,
+        dependsOn: made,
+        // Without a token of one's own, what the state has serves a preview.
+        ignoreChanges: args.isTokenStandIn ? ["token"] : [],
+      },
     );
 
     this.image = snapshot.snapshotId;
@@ -71,16 +79,32 @@ function makeWhereMissing(
         PKR_VAR_labels: JSON.stringify(labels),
       },
     },
-    { parent, ignoreChanges: args.isTokenStandIn ? ["environment.HCLOUD_TOKEN"] : [] },
+    {
+      parent,
+      // Without a token of one's own, what the state has serves a preview.
+      ignoreChanges: args.isTokenStandIn ? ["environment.HCLOUD_TOKEN"] : [],
+    },
   );
 }
 
-function remedy({ talosVersion, architecture, build }: HetznerImageArgs, id: string): string {
-  const variables = [`talos_version=${talosVersion}`, `schematic_id=${id}`, `architecture=${architecture}`];
-  const packer = `packer build ${variables.map((variable) => `-var ${variable}`).join(" ")} packer/hetzner-talos.pkr.hcl`;
+/** What makes a snapshot that is found then: told of the schematic, the factory knows it. */
+function remedy(args: HetznerImageArgs, id: string): string {
+  const { talosVersion, schematic, architecture, factory, location, labels, build } = args;
+  const variables = {
+    ...{ talos_version: talosVersion, schematic_id: id, schematic: schematicYaml(schematic) },
+    ...{ architecture, factory, location, ...(labels !== undefined && { labels: JSON.stringify(labels) }) },
+  };
+  const told = Object.entries(variables).map(([name, value]) => `-var ${name}=${inShell(value)}`);
+  const packer = `packer init ${template} && packer build ${told.join(" ")} ${template}`;
   return build
-    ? "hetzner.snapshot.build is on and made it once: it was removed since, or made under other labels. Make it anew: ".concat(
-        packer,
-      )
+    ? `hetzner.snapshot.build is on and made it once: it was removed since, or made under other labels. Make it anew: ${packer}`
     : `Make it: ${packer}; or have it made: hetzner.snapshot.build: true; or name the labels of one that is there: hetzner.snapshot.labels.`;
+}
+
+const template = "packer/hetzner-talos.pkr.hcl";
+
+/** On one line, as a message has it: in quotes as bash and zsh read them. */
+function inShell(value: string): string {
+  if (/^[\w./:-]+$/.test(value)) return value;
+  return `$'${value.trimEnd().replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\n", "\\n")}'`;
 }

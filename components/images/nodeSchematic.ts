@@ -5,14 +5,21 @@ import type { Schematic } from "./schematic.ts";
 
 /** The part of the configuration that a node's image follows from. */
 export interface NodeSchematicArgs {
+  /** Only on Proxmox a node may have an image of its own. */
   readonly platform: "hetzner" | "proxmox" | "existing";
   readonly network: {
+    /** Its prefix is the address's. */
     readonly nodeCidr: string;
+    /** Of the default route. */
     readonly gateway?: string | undefined;
+    /** Asked until the node has its config. */
     readonly nameservers: readonly string[];
+    /** With `meta` the image holds the address. */
     readonly addressing: "dhcp" | "meta" | "nocloud";
+    /** In mode `trunk` the node tags from its first boot on. */
     readonly vlan?: { readonly tag: number; readonly mode: "access" | "trunk" } | undefined;
   };
+  /** What is put into every image. */
   readonly image: { readonly extensions: readonly string[]; readonly kernelArgs: readonly string[] };
 }
 

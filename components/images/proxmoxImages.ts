@@ -5,10 +5,15 @@ import type { TalosPlatform } from "./installer.ts";
 import { type Schematic, schematicId } from "./schematic.ts";
 
 export interface ProxmoxImagesArgs {
+  /** Images are called after it. */
   readonly clusterName: string;
+  /** Talos on the images, in full and without `v`. */
   readonly talosVersion: string;
+  /** What Talos is to take the machine for: it decides where a node looks for its address. */
   readonly platform: TalosPlatform;
+  /** Of the VMs. */
   readonly architecture: "amd64" | "arm64";
+  /** Images that are signed for Secure Boot. */
   readonly secureBoot: boolean;
   /** Host of the Image Factory. */
   readonly factory: string;

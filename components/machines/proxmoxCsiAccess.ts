@@ -12,7 +12,10 @@ export interface ProxmoxCsiAccessArgs {
   }[];
 }
 
-/** What the driver for volumes does: it looks at VMs, gives them disks, and makes and removes disks on the storage. */
+/**
+ * What the driver for volumes does: it looks at VMs, gives them disks, and makes and removes disks on the storage. As docs/install.md of
+ * sergelogvinov/proxmox-csi-plugin v0.18.1 has it; v0.16 wanted Sys.Audit besides (#485).
+ */
 const privileges = {
   vms: ["VM.Audit", "VM.Config.Disk"],
   storage: ["Datastore.Allocate", "Datastore.AllocateSpace", "Datastore.Audit"],

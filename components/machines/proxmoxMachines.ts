@@ -22,15 +22,19 @@ export interface ProxmoxNode {
 }
 
 export interface ProxmoxMachinesArgs {
+  /** VMs are called after it, and tagged with it. */
   readonly clusterName: string;
   /** What the Proxmox cluster is called. */
   readonly region: string;
+  /** One VM each. */
   readonly nodes: readonly ProxmoxNode[];
+  /** What all VMs have in common. */
   readonly shape: VmShape;
   /** Id of the schematic that nodes are installed from. */
   readonly installer: string;
   /** For the VMs' disks. */
   readonly storage: string;
+  /** The hosts' bridge that the VMs are on. */
   readonly bridge: string;
   /** The VLAN that the VMs' ports are in. */
   readonly vlan?: number | undefined;
@@ -40,6 +44,7 @@ export interface ProxmoxMachinesArgs {
   readonly seeds?: Readonly<Record<string, VmSeed>> | undefined;
   /** Made for the VMs, with this name. */
   readonly pool?: string | undefined;
+  /** Besides the cluster's name and the role. */
   readonly tags: readonly string[];
   /** Where the VMs have their addresses from a DHCP server: how these are found. */
   readonly leases?: LeaseArgs | undefined;
@@ -90,6 +95,7 @@ export class ProxmoxMachines extends pulumi.ComponentResource {
         ...{ host: vm.nodeName, machineId: machineId(vm) },
       },
       // It goes when addresses become static, whatever is protected.
+      // Without a token of one's own, what the state has serves a preview.
       { parent: this, protect: false, ignoreChanges: isTokenStandIn ? ["token"] : [] },
     );
     return found;
@@ -136,7 +142,7 @@ function machineId(vm: proxmoxve.VmLegacy): pulumi.Output<string> {
   return pulumi.all([vm.id, uuidOf(vm)]).apply(([id, uuid]) => `${id}/${uuid ?? ""}`);
 }
 
-/** The machine's UUID as Proxmox made it. */
+/** The machine's UUID as the plugin made it with the VM. */
 function uuidOf({ smbios }: proxmoxve.VmLegacy): pulumi.Output<string | undefined> {
   return smbios.apply((settings) => settings?.uuid?.toLowerCase());
 }

@@ -32,27 +32,39 @@ export interface VmShape {
 }
 
 export interface VmArgs {
+  /** The VM is called after it, and tagged with it. */
   readonly clusterName: string;
+  /** The node's. */
   readonly name: string;
+  /** A tag of the VM; control planes start first. */
   readonly role: Role;
+  /** What Proxmox knows it by. Another one is another VM. */
   readonly vmId: number;
+  /** The Proxmox host that it is made on. */
   readonly host: string;
+  /** Of its only NIC. */
   readonly mac: string;
+  /** Written to a VM that runs, and true from its next start on. */
   readonly size: VmSize;
+  /** What all VMs have in common. */
   readonly shape: VmShape;
   /** For the disks. */
   readonly storage: string;
   /** Id of the image in Proxmox. */
   readonly image: Input<string>;
-  /** Ids of the schematics that the image is made from, and that nodes are installed from. */
+  /** Id of the schematic that the image is made from. */
   readonly schematic: string;
+  /** Id of the schematic that nodes are installed from. */
   readonly installer: string;
+  /** The host's bridge that the NIC is on. */
   readonly bridge: string;
   /** That the port is in, and the machine does not see. */
   readonly vlan: number | undefined;
   /** For the machine's seed, where it reads one. */
   readonly seed: VmSeed | undefined;
+  /** That it is put into. */
   readonly pool: Input<string> | undefined;
+  /** Besides the cluster's name and the role. */
   readonly tags: readonly string[];
   /** Have Proxmox refuse to delete it. */
   readonly protect: boolean;
@@ -115,7 +127,7 @@ export function vmInputs(vm: VmArgs): VmLegacyArgs {
       },
     ],
     ...(vm.seed !== undefined && { initialization: initialization(vm.seed, storage) }),
-    // The UUID is not given: Proxmox makes one with each VM, and by that a VM made anew is told from the one before it.
+    // The UUID is not given: the plugin makes one with each VM, and by that a VM made anew is told from the one before it.
     smbios: { serial: `${vm.clusterName}-${vm.name}`, version: madeFrom(vm) },
     // Nobody waits for the agent here: where it matters it has a deadline of its own and says what it waits for.
     agent: { enabled: shape.agent, timeout: "5s", waitForIp: { disabled: true } },
