@@ -139,7 +139,7 @@ async function follow<Facts>(
     }
     broken.abort();
   };
-  const takeBackEnd = lasts === undefined ? undefined : clock.after(lasts, () => broken.abort());
+  let takeBackEnd: (() => void) | undefined;
   let takeBack: (() => void) | undefined;
   for (const type of types) void watch(type);
   news.tell();
@@ -149,6 +149,8 @@ async function follow<Facts>(
       const seen = await answerOf(() => read(client, { signal: ended, deadline: patience }));
       if (ended.aborted) return;
       report(seen);
+      // From the first answer on: a slow node's would not come before the end.
+      if (lasts !== undefined) takeBackEnd ??= clock.after(lasts, () => broken.abort());
       takeBack = clock.after(every, () => news.tell());
     }
   } catch (error) {
