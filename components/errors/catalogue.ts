@@ -273,9 +273,10 @@ export const catalogue = {
     remedy: "Run `npm run up` again. If it stays, report what is said.",
   },
   "SLU-K201": {
-    title: "A platform part was not installed",
-    cause: "Its chart was not found, was refused, or did not become ready.",
-    remedy: "See the message of the release; check its version and repository.",
+    title: "Something in the cluster was left as it was",
+    cause: "The Kubernetes API did not answer when it was to be changed, which its provider only warns of.",
+    remedy:
+      "Run `npm run up` again. If it stays, see whether the API answers: the gate KubernetesApi tells what is wrong with it.",
   },
   "SLU-M101": {
     title: "No snapshot matches",

@@ -1,7 +1,8 @@
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import { HetznerSnapshot } from "./hetznerSnapshot.ts";
-import { type Schematic, schematicId, schematicYaml } from "./schematic.ts";
+import { packerVariables } from "./packerVariables.ts";
+import { type Schematic, schematicId } from "./schematic.ts";
 import { snapshotLabels } from "./snapshotLabels.ts";
 
 export interface HetznerImageArgs {
@@ -35,13 +36,12 @@ export class HetznerImage extends pulumi.ComponentResource {
   constructor(name: string, args: HetznerImageArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:images:HetznerImage", name, {}, opts);
 
-    const id = schematicId(args.schematic);
-    const labels = args.labels ?? snapshotLabels({ ...args, schematicId: id });
+    const labels = args.labels ?? snapshotLabels({ ...args, schematicId: schematicId(args.schematic) });
     const { architecture, token } = args;
-    const made = args.build ? [makeWhereMissing(this, name, args, labels)] : [];
+    const made = args.build ? [makeWhereMissing(this, name, args)] : [];
     const snapshot = new HetznerSnapshot(
       name,
-      { labels, architecture, token, remedy: remedy(args, id), deadline: args.deadline },
+      { labels, architecture, token, remedy: remedy(args.build), deadline: args.deadline },
       {
         parent: this,
         dependsOn: made,
@@ -56,27 +56,15 @@ export class HetznerImage extends pulumi.ComponentResource {
 }
 
 /** The command looks by itself whether there is one: what it finds is not for the state, which would be drift after the first run. */
-function makeWhereMissing(
-  parent: pulumi.Resource,
-  name: string,
-  args: HetznerImageArgs,
-  labels: Readonly<Record<string, string>>,
-) {
-  const { talosVersion, schematic, architecture, factory, location, token } = args;
+function makeWhereMissing(parent: pulumi.Resource, name: string, args: HetznerImageArgs) {
   return new command.local.Command(
     `${name}-build`,
     {
       create: "node scripts/hetznerSnapshot.ts",
       environment: {
-        HCLOUD_TOKEN: pulumi.secret(token),
+        HCLOUD_TOKEN: pulumi.secret(args.token),
         // Packer reads its variables from these, and so does the script.
-        PKR_VAR_talos_version: talosVersion,
-        PKR_VAR_schematic: schematicYaml(schematic),
-        PKR_VAR_schematic_id: schematicId(schematic),
-        PKR_VAR_architecture: architecture,
-        PKR_VAR_factory: factory,
-        PKR_VAR_location: location,
-        PKR_VAR_labels: JSON.stringify(labels),
+        ...packerVariables(args),
       },
     },
     {
@@ -87,24 +75,10 @@ function makeWhereMissing(
   );
 }
 
-/** What makes a snapshot that is found then: told of the schematic, the factory knows it. */
-function remedy(args: HetznerImageArgs, id: string): string {
-  const { talosVersion, schematic, architecture, factory, location, labels, build } = args;
-  const variables = {
-    ...{ talos_version: talosVersion, schematic_id: id, schematic: schematicYaml(schematic) },
-    ...{ architecture, factory, location, ...(labels !== undefined && { labels: JSON.stringify(labels) }) },
-  };
-  const told = Object.entries(variables).map(([name, value]) => `-var ${name}=${inShell(value)}`);
-  const packer = `packer init ${template} && packer build ${told.join(" ")} ${template}`;
+/** One command, that makes one which is found then. */
+function remedy(build: boolean): string {
+  const make = `npm run snapshot -- ${pulumi.getStack()}`;
   return build
-    ? `hetzner.snapshot.build is on and made it once: it was removed since, or made under other labels. Make it anew: ${packer}`
-    : `Make it: ${packer}; or have it made: hetzner.snapshot.build: true; or name the labels of one that is there: hetzner.snapshot.labels.`;
-}
-
-const template = "packer/hetzner-talos.pkr.hcl";
-
-/** On one line, as a message has it: in quotes as bash and zsh read them. */
-function inShell(value: string): string {
-  if (/^[\w./:-]+$/.test(value)) return value;
-  return `$'${value.trimEnd().replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\n", "\\n")}'`;
+    ? `hetzner.snapshot.build is on and made it once: it was removed since, or made under other labels. Make it anew: ${make}`
+    : `Make it: ${make}; or have it made: hetzner.snapshot.build: true; or name the labels of one that is there: hetzner.snapshot.labels.`;
 }

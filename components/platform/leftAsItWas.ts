@@ -2,8 +2,11 @@
 // preview and no refresh would bear a cluster that is gone), and says so in no more than a warning.
 import { isDeepStrictEqual } from "node:util";
 import * as pulumi from "@pulumi/pulumi";
+import type { FailureCode } from "../errors/catalogue.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
+
+const code: FailureCode = "SLU-K201";
 
 /**
  * For the options of a component in the cluster: an `up` fails when a resource of it, of whatever kind, is not what it was asked to be. A key that
@@ -33,7 +36,7 @@ export function leftAsItWas(kind: string, asked: Properties, state: Properties):
   const left = kind === "Release" ? ofRelease(asked, state) : ofObject(kind, asked, state);
   if (left.length === 0) return undefined;
   const error = new pulumi.RunError(
-    `${kind} ${nameOf(asked, state)} is not what it shall be (${left.join(", ")}): the Kubernetes API did not answer when it was to be changed. Run it again.`,
+    `${code} ${kind} ${nameOf(asked, state)} is not what it should be (${left.join(", ")}): the Kubernetes API did not answer when it was to be changed. Run it again.`,
   );
   // Pulumi prints it where there is one when an output rejects after the program's last line, also of a RunError.
   delete error.stack;

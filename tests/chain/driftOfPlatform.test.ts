@@ -153,7 +153,7 @@ describe("a platform that drifts", () => {
     chain.configure({ flux: { ...flux, interval: "6s" } });
     const up = await chain.run("up");
     expect(up.code).not.toBe(0);
-    const said = (what: string) => `${what} flux-system/flux-system is not what it shall be`;
+    const said = (what: string) => `${what} flux-system/flux-system is not what it should be`;
     expect(up.stdout).toContain(`${said("GitRepository")} (spec.interval): the Kubernetes API did not answer`);
     expect(up.stdout).toContain(`${said("Kustomization")} (spec.retryInterval): the Kubernetes API did not answer`);
     await chain.lab.endFault(silent);

@@ -25,9 +25,9 @@ describe("what is in the cluster, where its provider does not reach the API", ()
 
   test("S1.8 fails the up, each resource by its kind and name, and secrets are not told", () => {
     for (const { left } of told) {
-      expect(left.failed.map((message) => message.split(" ")[0]).sort()).toEqual(left.made.toSorted());
+      expect(left.failed.map((message) => message.split(" ")[1]).sort()).toEqual(left.made.toSorted());
       for (const message of left.failed)
-        expect(message).toMatch(/^\w+ \S+ is not what it shall be \(.+\): .* Run it again\.$/);
+        expect(message).toMatch(/^SLU-K201 \w+ \S+ is not what it should be \(.+\): .* Run it again\.$/);
     }
     expect(said).not.toMatch(/geheim|the-token|the-secret|AGE-SECRET|Z2VoZWlt/);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { leftAsItWas } from "../../../components/platform/leftAsItWas.ts";
 
 const words = (what: string, paths: string) =>
-  `${what} is not what it shall be (${paths}): the Kubernetes API did not answer when it was to be changed. Run it again.`;
+  `SLU-K201 ${what} is not what it should be (${paths}): the Kubernetes API did not answer when it was to be changed. Run it again.`;
 
 describe("an update that the provider left out because the API did not answer", () => {
   describe("S1.8 of a release", () => {

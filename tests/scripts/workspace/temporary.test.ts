@@ -8,6 +8,12 @@ const scripts = join(import.meta.dirname, "..", "..", "..", "scripts", "workspac
 const root = mkdtempSync(join(tmpdir(), "sluice-temporary-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+/**
+ * Says that it has begun, and stays. It is no shell that says so: one that is about to run something else catches Ctrl-C, and may forget it on the
+ * way there.
+ */
+const stay = `exec '${process.execPath}' -e 'console.log("begun"); setInterval(() => undefined, 1000)'`;
+
 /** A process that runs a child with the folder for its temporary files, as an engine is run. */
 const running = (script: string) =>
   start(
@@ -32,7 +38,7 @@ test("what a program leaves in its folder for temporary files goes with us, howe
 });
 
 test("also on Ctrl-C", async () => {
-  const child = running("mktemp; echo begun; sleep 60");
+  const child = running(`mktemp; ${stay}`);
   const folder = await child.says(/^folder (.+)$/m);
   await child.said("begun");
   expect(readdirSync(folder)).toHaveLength(1);
@@ -44,7 +50,7 @@ test("also on Ctrl-C", async () => {
 test("what one leaves that is killed goes when the next one begins, once nothing uses it any more", async () => {
   const work = join(root, "work");
   mkdirSync(join(work, "tmp-of-another-kind"), { recursive: true });
-  const other = running("echo begun; sleep 60");
+  const other = running(stay);
   const kept = await other.says(/^folder (.+)$/m);
   await other.said("begun");
   const next = async () => {
@@ -52,7 +58,7 @@ test("what one leaves that is killed goes when the next one begins, once nothing
     return readdirSync(work).sort();
   };
 
-  const killed = running("mktemp; echo begun; sleep 60");
+  const killed = running(`mktemp; ${stay}`);
   const left = await killed.says(/^folder (.+)$/m);
   await killed.said("begun");
   killed.kill("SIGKILL");
