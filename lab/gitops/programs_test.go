@@ -78,7 +78,7 @@ func TestAControllerOfFluxRunsWithAddressesOfItsPod(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"--events-addr=http://notification-controller.flux-system.svc./", "--enable-leader-election", "--storage-path=/data",
-		"--enable-leader-election=false", "--events-addr=", "--metrics-addr=127.41.0.1:8080", "--health-addr=127.41.0.1:9440",
+		"--enable-leader-election=false", "--min-retry-delay=100ms", "--events-addr=", "--metrics-addr=127.41.0.1:8080", "--health-addr=127.41.0.1:9440",
 		"--storage-path=" + run.Dir + "/data", "--storage-addr=127.41.0.1:9090", "--storage-adv-addr=127.41.0.1:9090",
 		"KUBECONFIG=" + run.Dir + "/kubeconfig", "RUNTIME_NAMESPACE=flux-system", "TMPDIR=" + run.Dir + "/tmp",
 		"KUBERNETES_SERVICE_HOST=10.0.0.11", "KUBERNETES_SERVICE_PORT=6443",

@@ -96,7 +96,13 @@ const parts: Readonly<Record<string, Part>> = {
   },
   Flux: { spans: [follows(pod(pods.flux, "begun"), deployment(deployments.flux))] },
   GitOps: {
-    spans: [follows(any(fact("gitrepository", "seen"), fact("gitrepository", "ready")), rootReconciled)],
+    // It fetches what it finds when it is up; where it is up already it finds another commit.
+    spans: [
+      follows(
+        any(deployment(deployments.sourceController), fact("gitrepository", "seen"), fact("gitrepository", "ready")),
+        rootReconciled,
+      ),
+    ],
     gate: "GitOpsReady",
   },
 };

@@ -58,6 +58,7 @@ export const deployments = {
   csiController: /^kube-system\/hcloud-csi-controller$/,
   sealedSecrets: /^kube-system\/sealed-secrets-controller$/,
   flux: /^flux-system\/\w+-controller$/,
+  sourceController: /^flux-system\/source-controller$/,
 } as const;
 
 /** The root Kustomization is what a bootstrap ends with. */

@@ -51,6 +51,15 @@ describe("what a run takes at the least", () => {
     expect(criticalPath(seen, { CiliumReady: 5 })).toBe(2.5 + 5 + 1);
   });
 
+  test("has GitOps from when Flux is up, for it fetches what it finds then", () => {
+    const seen = facts(
+      "1 cluster deployment available deployment=flux-system/source-controller",
+      "3 flux gitrepository ready name=flux-system/flux-system",
+      "11 flux kustomization ready name=flux-system/flux-system",
+    );
+    expect(criticalPath(seen, {})).toBe(10);
+  });
+
   test("has GitOps from when Flux sees the repository until the root is reconciled", () => {
     const seen = facts(
       "1 flux gitrepository seen name=flux-system/flux-system",
