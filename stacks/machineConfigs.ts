@@ -2,6 +2,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { MachineSecrets } from "../components/talos/machineSecrets.ts";
 import { NodeMachineConfig } from "../components/talos/nodeMachineConfig.ts";
+import { Talosconfig } from "../components/talos/talosconfig.ts";
 import { machineConfigInput, machineNodes } from "./machineConfigInput.ts";
 import type { PlatformMachines } from "./machines.ts";
 import type { ClusterConfig } from "./schema.ts";
@@ -33,8 +34,9 @@ export function deployMachineConfigs(
       return [node.name, made.machineConfiguration];
     }),
   );
-  const talosconfig = secrets.talosconfig({
+  const { talosconfig } = new Talosconfig(clusterName, {
     clusterName,
+    clientConfiguration: secrets.clientConfiguration,
     endpoints: nodes
       .filter(({ role }) => role === "controlplane")
       .map(({ name, address }) => reach.get(name) ?? address),

@@ -9,15 +9,6 @@ export interface MachineSecretsArgs {
   readonly talosVersion: string;
 }
 
-export interface TalosconfigArgs {
-  /** Name of the cluster, as the talosconfig calls it. */
-  readonly clusterName: string;
-  /** Where a Talos client connects to: control planes as they are reached, never the VIP, which is gone when it is needed most. */
-  readonly endpoints: readonly pulumi.Input<string>[];
-  /** Addresses of all nodes, as control planes reach them. */
-  readonly nodes: readonly string[];
-}
-
 /** The identity of the cluster: its authorities, keys and tokens, and the client configuration made from them. */
 export class MachineSecrets extends pulumi.ComponentResource {
   /** What machine configs are generated from. Secret. */
@@ -48,17 +39,6 @@ export class MachineSecrets extends pulumi.ComponentResource {
     );
     this.clientConfiguration = secrets.clientConfiguration;
     this.registerOutputs({});
-  }
-
-  /** What `talosctl` needs. Secret. The secrets are there before the first machine is, and this is not. */
-  talosconfig({ clusterName, endpoints, nodes }: TalosconfigArgs): pulumi.Output<string> {
-    const { clientConfiguration } = this;
-    return pulumi.secret(
-      talos.client.getConfigurationOutput(
-        { clusterName, clientConfiguration, endpoints: [...endpoints], nodes: [...nodes] },
-        { parent: this },
-      ).talosConfig,
-    );
   }
 }
 

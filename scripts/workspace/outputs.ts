@@ -41,7 +41,7 @@ export function accessIn(exported: unknown): StackAccess {
   const made = outputs("talos:cluster/kubeconfig:Kubeconfig");
   const raw = plain(made.kubeconfigRaw);
   const kubeconfig = plain(stack.kubeconfig) ?? (raw && withServer(raw, `https://${text(made.node)}:6443`));
-  const talosconfig = plain(outputs("sluice:talos:MachineSecrets").talosconfig);
+  const talosconfig = plain(outputs("sluice:talos:Talosconfig").talosconfig);
   return { ...(kubeconfig && { kubeconfig }), ...(talosconfig && { talosconfig }) };
 }
 

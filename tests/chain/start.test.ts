@@ -20,7 +20,7 @@ afterAll(async () => {
   bench.remove();
 });
 
-const nodes = ["cp-1", "cp-2", "cp-3", "w-1", "w-2"];
+const nodes = ["cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3"];
 
 describe("npm start, from nothing", () => {
   let before: Record<string, string>;

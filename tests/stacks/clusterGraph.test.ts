@@ -24,7 +24,7 @@ const ground = [
   ...["sluice:machines:ExistingMachines", "pulumi-nodejs:dynamic/machines:Release"],
   // An account of the cluster's own, which nothing before the driver for volumes uses.
   "sluice:machines:ProxmoxCsiAccess",
-  ...["sluice:talos:MachineSecrets", "sluice:talos:NodeMachineConfig"],
+  ...["sluice:talos:MachineSecrets", "sluice:talos:NodeMachineConfig", "sluice:talos:Talosconfig"],
   // Tells how long what was handed out is good for.
   "pulumi-nodejs:dynamic/talos:ClientCertificate",
 ];

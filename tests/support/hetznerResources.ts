@@ -39,6 +39,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
   return [
     `pulumi:pulumi:Stack sluice-${name}`,
     `sluice:talos:MachineSecrets ${name}`,
+    `sluice:talos:Talosconfig ${name}`,
     `pulumi-nodejs:dynamic/machines:MachineChanges ${name}`,
     `talos:machine/secrets:Secrets ${name}`,
     ...nodes.map((node) => `sluice:talos:NodeMachineConfig ${name}-${node}`),
@@ -72,7 +73,7 @@ function flux(name: string): string[] {
 
 /** The dev environment. The sealing key of its environment is the lab's own. */
 export const devShape: Shape = {
-  nodes: ["cp-1", "cp-2", "cp-3", "w-1", "w-2"],
+  nodes: ["cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3"],
   groups: ["10-0-1-10", "10-0-1-20"],
   hasFlux: true,
 };

@@ -1,23 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { MachineSecrets } from "../../../components/talos/machineSecrets.ts";
 import { record, unwrap } from "../../support/mocks.ts";
-import {
-  clientConfig,
-  clientConfiguration,
-  firstPreview,
-  machineSecrets,
-  talosMocks,
-} from "../../support/talosMocks.ts";
+import { firstPreview, machineSecrets, talosMocks } from "../../support/talosMocks.ts";
 
-const args = {
-  clusterName: "home",
-  endpoints: ["10.0.0.11", "10.0.0.12"],
-  nodes: ["10.0.0.11", "10.0.0.12", "10.0.0.21"],
-};
-const make = (protect: boolean) => () => {
-  const secrets = new MachineSecrets("home", { talosVersion: "1.12.6" }, { protect });
-  return { ...secrets, talosconfig: secrets.talosconfig(args) };
-};
+const make = (protect: boolean) => () => new MachineSecrets("home", { talosVersion: "1.12.6" }, { protect });
 
 describe("machine secrets", () => {
   test("S4.7 are one resource, which no change of the Talos version touches and which is secret as a whole", async () => {
@@ -53,13 +39,6 @@ describe("machine secrets", () => {
     expect(resources.map(({ protect }) => protect)).toEqual([true, true]);
   });
 
-  test("S0.4 give the client config that the official function makes, for the addresses given and no others", async () => {
-    const { invokes, result } = await record(make(false), talosMocks);
-    const { clusterName, endpoints, nodes } = args;
-    expect(invokes).toEqual([{ token: clientConfig, args: { clusterName, clientConfiguration, endpoints, nodes } }]);
-    expect(await unwrap(result.talosconfig)).toEqual({ known: true, secret: true, value: "talosconfig of home" });
-  });
-
   test("U1 register no output: who is handed them gets them from the program", async () => {
     const { outputs, result } = await record(make(false), talosMocks);
     expect(outputs).toEqual({ "sluice:talos:MachineSecrets home": {} });
@@ -70,6 +49,6 @@ describe("machine secrets", () => {
     const { invokes, resources, result } = await record(make(false), firstPreview);
     expect(invokes).toEqual([]);
     expect(resources).toHaveLength(2);
-    expect(await unwrap(result.talosconfig)).toMatchObject({ known: false });
+    expect(await unwrap(result.machineSecrets)).toMatchObject({ known: false });
   });
 });

@@ -4,7 +4,7 @@ import { accessIn } from "../../../scripts/workspace/outputs.ts";
 const secret = (value: string) => ({ "4dabf18193072939515e22adb298388d": "a", plaintext: JSON.stringify(value) });
 const state = (...resources: readonly object[]) => ({ version: 3, deployment: { resources } });
 const stack = { type: "pulumi:pulumi:Stack" };
-const secrets = { type: "sluice:talos:MachineSecrets", outputs: { talosconfig: secret("the talosconfig") } };
+const talosconfig = { type: "sluice:talos:Talosconfig", outputs: { talosconfig: secret("the talosconfig") } };
 const raw = "clusters:\n  - name: test\n    cluster:\n      server: https://10.0.0.20:6443\n";
 const kubeconfig = {
   type: "talos:cluster/kubeconfig:Kubeconfig",
@@ -12,8 +12,8 @@ const kubeconfig = {
 };
 
 test("U1 what opens a cluster is there as soon as it is made, also where the run failed later", () => {
-  expect(accessIn(state(stack, secrets))).toEqual({ talosconfig: "the talosconfig" });
-  expect(accessIn(state(stack, secrets, kubeconfig))).toEqual({
+  expect(accessIn(state(stack, talosconfig))).toEqual({ talosconfig: "the talosconfig" });
+  expect(accessIn(state(stack, talosconfig, kubeconfig))).toEqual({
     talosconfig: "the talosconfig",
     kubeconfig: raw.replace("10.0.0.20", "10.0.0.11"),
   });
@@ -21,7 +21,9 @@ test("U1 what opens a cluster is there as soon as it is made, also where the run
 
 test("S4.4 the kubeconfig leads to the address that was handed out, once it was", () => {
   const outputs = { kubeconfig: secret("the kubeconfig") };
-  expect(accessIn(state({ ...stack, outputs }, secrets, kubeconfig))).toMatchObject({ kubeconfig: "the kubeconfig" });
+  expect(accessIn(state({ ...stack, outputs }, talosconfig, kubeconfig))).toMatchObject({
+    kubeconfig: "the kubeconfig",
+  });
 });
 
 test.each([
