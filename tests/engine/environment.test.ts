@@ -78,7 +78,7 @@ describe("an environment of one's own", () => {
   });
 
   test("U1 is previewed as soon as its file is there", () => {
-    expect(runs.first).toMatchObject({ code: 0, stdout: expect.stringContaining("+ 37 to create") });
+    expect(runs.first).toMatchObject({ code: 0, stdout: expect.stringContaining("+ 38 to create") });
   });
 
   test("U1 takes a secret, encrypted in its own file, with nothing else in it changed", () => {
@@ -95,7 +95,7 @@ describe("an environment of one's own", () => {
   test("U1 goes up from that very file, and the secret reaches every node's config", () => {
     expect(runs.up.code).toBeGreaterThan(0);
     expect(runs.up.stdout).toMatch(/Preflight +did not open/);
-    expect(runs.up.stdout).toContain("+ 12 created\n");
+    expect(runs.up.stdout).toContain("+ 13 created\n");
     expect(readFileSync(settingsPath(name), "utf8")).toBe(configured);
     const passwords = Object.values(machineConfigs(state)).map((text) => {
       const [config] = parseAllDocuments(text).map((document) => document.toJS());
@@ -117,7 +117,7 @@ describe("an environment of one's own", () => {
   test("S4.7 keeps its machine secrets when it moves to another Talos release", async () => {
     bench.editEnvironment(name, { talosVersion: "1.13.8" });
     const preview = await bench.npm("preview", name, "--json");
-    expect(JSON.parse(preview.stdout).changeSummary).toMatchObject({ same: 12 });
+    expect(JSON.parse(preview.stdout).changeSummary).toMatchObject({ same: 13 });
     await up("--skip-preview");
     const newer = await bench.exported(name);
     expect(machineConfigs(newer)["w-1"]).toContain(":v1.13.8\n");
@@ -129,7 +129,7 @@ describe("an environment of one's own", () => {
     const worker = { name: "w-0", role: "worker", address: "10.0.0.30" };
     bench.editEnvironment(name, { talosVersion: "1.12.6", nodes: nodes.toSpliced(1, 0, worker) });
     expect((await up("--skip-preview")).stdout).toContain(
-      "    + 1 created\n    ~ 2 updated\n    3 changes. 10 unchanged\n",
+      "    + 1 created\n    ~ 2 updated\n    3 changes. 11 unchanged\n",
     );
 
     const grown = await bench.exported(name);
