@@ -1,14 +1,14 @@
-// Machines on Proxmox that somebody changes by hand, one that moves, and a host that is dead when all is taken away.
+// The cluster of S4.1 on three Proxmox hosts: what is where, machines that somebody changes by hand, one that moves, and a host that is dead when all
+// is taken away.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { derivedMac } from "../../components/network/addressPlan.ts";
 import { Chain } from "../lab/support/chain.ts";
 import { findDrift, noDrift } from "../lab/support/drifts.ts";
 import { Proxmox } from "../lab/support/proxmox.ts";
 
 jest.setTimeout(300_000);
 
-const off = { enabled: false };
-
-describe("a cluster on three Proxmox hosts", () => {
+describe("three control planes and two workers on three Proxmox hosts", () => {
   let chain: Chain;
   let proxmox: Proxmox;
   let vms: { name: string; vmid: number; node: string; maxmem: number; maxcpu: number }[];
@@ -18,13 +18,35 @@ describe("a cluster on three Proxmox hosts", () => {
     vms = await proxmox.call("GET", "/cluster/resources", { type: "vm" });
   };
   beforeAll(async () => {
-    const config = { csi: off, flux: off, sealedSecrets: off };
-    chain = await Chain.of({ platform: "proxmox", workers: 1, hosts: ["pve1", "pve2", "pve3"], config });
+    chain = await Chain.of({ platform: "proxmox", controlPlanes: 3, workers: 2, hosts: ["pve1", "pve2", "pve3"] });
     await chain.up();
     proxmox = new Proxmox(chain.lab);
     await look();
   });
   afterAll(() => chain?.down());
+
+  test("are a cluster that Flux reconciles, from nothing, behind their VIP (S4.1, S4.4, S4.7)", async () => {
+    await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
+    const names = await chain.kubectl("get", "nodes", "--output", "name");
+    expect(names.trim().split("\n")).toEqual(["cp-1", "cp-2", "cp-3", "w-1", "w-2"].map((name) => `node/${name}`));
+    expect(await chain.outputs()).toMatchObject({
+      endpoint: "https://10.0.0.20:6443",
+      gitOpsRevision: expect.stringMatching(/^main@sha1:/),
+    });
+  });
+
+  test("have their addresses, ids and MACs, and the control planes a host each (S4.1)", async () => {
+    expect(new Set(["cp-1", "cp-2", "cp-3"].map((name) => vm(name).node)).size).toBe(3);
+    expect(vm("cp-1").vmid).toBe(311);
+    const { net0 } = await proxmox.call("GET", `${path("cp-1")}/config`);
+    expect(net0).toContain(derivedMac("test", "cp-1").toUpperCase());
+    const zone = ["get", "node", "cp-1", "--output", "jsonpath={.metadata.labels['topology\\.kubernetes\\.io/zone']}"];
+    expect(await chain.kubectl(...zone)).toBe(vm("cp-1").node);
+  });
+
+  test("are left alone by an update with nothing to do (S1.6)", async () => {
+    expect((await chain.up()).steps).toEqual([]);
+  });
 
   test("U3 a machine's settings: cores, memory and whether it starts with its host are named, and mended", async () => {
     const before = await proxmox.call("GET", `${path("w-1")}/config`);

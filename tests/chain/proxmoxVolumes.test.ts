@@ -1,6 +1,7 @@
-// Volumes on Proxmox: the account that makes them, where they lie, and what becomes of both.
+// A small cluster on Proxmox: what holds on every platform, and volumes: the account that makes them, where they lie, and what becomes of both.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain } from "../lab/support/chain.ts";
+import { holdsOnEveryPlatform } from "../lab/support/everyPlatform.ts";
 import { Proxmox } from "../lab/support/proxmox.ts";
 
 jest.setTimeout(400_000);
@@ -18,14 +19,13 @@ const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage
 const container = { name: "it", image: "pause", volumeMounts: [{ name: "data", mountPath: "/data" }] };
 const volumeOf = (claimName: string) => ({ name: "data", persistentVolumeClaim: { claimName } });
 
-describe("volumes on Proxmox", () => {
+describe("a control plane and a worker on Proxmox, and volumes there", () => {
   let chain: Chain;
   let proxmox: Proxmox;
   beforeAll(async () => {
     chain = await Chain.of({
       ...{ platform: "proxmox", workers: 1, hosts },
       config: {
-        ...{ flux: {}, sealedSecrets: { enabled: false } },
         // A class under which nothing goes by itself: the gate's own volume has to all the same.
         proxmox: { endpoint: "https://10.0.0.2:8006", insecure: true, hosts, volumes: { reclaimPolicy: "Retain" } },
       },
@@ -99,11 +99,6 @@ describe("volumes on Proxmox", () => {
     }
   });
 
-  test("are left alone by a second up (S1.6), and by a refresh (U3)", async () => {
-    expect((await chain.up()).steps).toEqual([]);
-    expect(await chain.run("refresh")).toMatchObject({ code: 0, steps: [] });
-  });
-
   test("cannot be made without a right that somebody took away; a refresh finds it, and the next up gives it back (U3)", async () => {
     await proxmox.call("PUT", role, { privs: "Datastore.Allocate,Datastore.Audit" });
     await apply(claimed("more"));
@@ -113,6 +108,21 @@ describe("volumes on Proxmox", () => {
     expect((await chain.run("refresh")).steps).toMatchObject([{ op: "update", name: "test-csi-access-storage" }]);
     expect((await chain.up()).steps).toMatchObject([{ op: "update", name: "test-csi-access-storage" }]);
     await chain.kubectl("wait", "pod", "more", "--for=condition=Ready", "--timeout=120s");
+  });
+
+  holdsOnEveryPlatform({
+    chain: () => chain,
+    added: { name: "w-2", role: "worker", address: "10.0.0.22" },
+    remake: async () => {
+      const vms: { name: string; vmid: number; node: string }[] = await proxmox.call("GET", "/cluster/resources", {
+        type: "vm",
+      });
+      const { node, vmid } = vms.find(({ name }) => name === "test-w-2") ?? {};
+      await proxmox.done("POST", `/nodes/${node}/qemu/${vmid}/status/stop`);
+      await proxmox.done("DELETE", `/nodes/${node}/qemu/${vmid}`);
+      const refresh = await chain.run("refresh");
+      expect(refresh.steps).toContainEqual(expect.objectContaining({ op: "delete", name: "test-w-2" }));
+    },
   });
 
   test("outlive the cluster, and the account goes with it", async () => {

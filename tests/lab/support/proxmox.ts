@@ -38,6 +38,18 @@ export class Proxmox {
     return body.data;
   }
 
+  /** A request that begins a task, which must end well. */
+  async done(method: string, path: string, given: Readonly<Record<string, string>> = {}): Promise<void> {
+    const task: string = await this.call(method, path, given);
+    const [, node] = /^UPID:([^:]+):/.exec(task) ?? [];
+    for (;;) {
+      const { status, exitstatus } = await this.call("GET", `/nodes/${node}/tasks/${encodeURIComponent(task)}/status`);
+      if (status === "running") continue;
+      if (exitstatus !== "OK") throw new Error(`${method} ${path}: ${exitstatus}`);
+      return;
+    }
+  }
+
   /** Makes a user that may do this everywhere, and returns a token that stands for it. */
   async account(userid: string, privs: string): Promise<string> {
     const roleid = userid.replace(/\W/g, "-");
