@@ -74,10 +74,12 @@ export function readRefresh(log: string): Refresh {
       return [{ ...partsOf(urn), op, was: old?.outputs ?? {}, is: found?.outputs ?? {}, differs, warnings }];
     }),
     failed: errors.flatMap(({ urn = "", message }) =>
-      urn === "" ? [] : [{ ...partsOf(urn), why: message.replace(/^preview failed: /i, "") }],
+      urn === "" ? [] : [{ ...partsOf(urn), why: message.replace(/^(preview|update) failed: /i, "") }],
     ),
     // That something failed is no reason; the rest are.
-    errors: errors.flatMap(({ urn = "", message }) => (urn !== "" || message === "preview failed" ? [] : [message])),
+    errors: errors.flatMap(({ urn = "", message }) =>
+      urn !== "" || /^(preview|update) failed$/.test(message) ? [] : [message],
+    ),
     isWhole: events.some(({ summaryEvent }) => summaryEvent !== undefined),
   };
 }

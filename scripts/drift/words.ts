@@ -37,8 +37,9 @@ export function unseenOf(seen: Seen): readonly Finding[] {
 export function failures(failed: readonly Failed[]): readonly Finding[] {
   const providers = Map.groupBy(failed, ({ type }) => type.split(":")[0] ?? type);
   return [...providers.values()].map((all) => ({
-    where: all.map((one) => called({ ...one, is: {}, was: {} })).join(", "),
-    what: firstLine(all[0]?.why ?? ""),
+    // The engine says of each that it failed, and the provider why.
+    where: [...new Set(all.map((one) => called({ ...one, is: {}, was: {} })))].join(", "),
+    what: withoutPlaces(firstLine(all[0]?.why ?? "")),
   }));
 }
 
@@ -54,7 +55,10 @@ function called({ type, name, is, was }: Pick<Seen, "type" | "name" | "is" | "wa
 }
 
 function linesOf(seen: Seen): readonly string[] {
-  if (seen.op === "delete") return ["is gone"];
+  if (seen.op === "delete") {
+    const [why] = seen.warnings.map(firstLine);
+    return [why === undefined ? "is gone" : `is gone: ${withoutPlaces(why)}`];
+  }
   const drift = wordsOf(seen);
   if (drift.length > 0) return drift.map(firstLine);
   if (seen.warnings.length > 0) return seen.warnings.map((warning) => withoutNode(firstLine(warning), seen));
@@ -100,6 +104,14 @@ function isSecret(value: unknown): boolean {
 /** A node's row in the engine's tree is not called by its name alone, so what is said there has the name in it. */
 function withoutNode(text: string, { is }: Seen): string {
   return typeof is.node === "string" && text.startsWith(`${is.node} `) ? text.slice(is.node.length + 1) : text;
+}
+
+/** Where in a plugin's code it is said, and how the plugin marks it. */
+function withoutPlaces(text: string): string {
+  return text
+    .replace(/^\S+\.go:\d+: (?:[\w.]+: )?/, "")
+    .replace(/^\[(?:WARNING|ERROR)\] /, "")
+    .replace(/: provider=\S+$/, "");
 }
 
 function firstLine(text: string): string {

@@ -88,6 +88,21 @@ describe("three control planes and two workers on three Proxmox hosts", () => {
     expect((await chain.up()).steps).toEqual([]);
   });
 
+  test("U3 what is on a host that is dead could not be looked at, which is told, and stays in the state", async () => {
+    const dead = vm("w-1").node;
+    const onIt = vms.flatMap(({ name, node }) => (node === dead ? [name] : []));
+    const down = await chain.lab.fault({ on: "host", subject: dead, do: "absent" });
+    const { unseen } = await findDrift(chain);
+    for (const name of onIt) {
+      expect(unseen).toContainEqual(expect.stringMatching(new RegExp(`vm ${name}\\b.*: error retrieving VM .* 595`)));
+    }
+    const kept = (await chain.resources()).filter(({ type }) => type === "proxmoxve:index/vmLegacy:VmLegacy");
+    expect(kept.map(({ name }) => name).sort()).toEqual(vms.map(({ name }) => name).sort());
+    await chain.lab.endFault(down);
+    await chain.up();
+    await noDrift(chain);
+  });
+
   test("S4.7 is taken away but for what is on a host that is dead, and that is named; with the host back, all of it is", async () => {
     const dead = vm("w-1").node;
     const onIt = vms.flatMap(({ name, node }) => (node === dead ? [name] : [])).sort();

@@ -67,6 +67,37 @@ describe("U3 what a refresh recorded is read as", () => {
     );
   });
 
+  test("apart from drift, what is on a host that is dead: each once, in the plugin's words alone; what it took for gone is told with why", () => {
+    const vm = "proxmoxve:index/vmLegacy:VmLegacy";
+    const file = "proxmoxve:download/file:File";
+    const dead = "received an HTTP 595 response - Reason: No route to host";
+    const events = log(
+      said(
+        "error",
+        `sdk-v2/provider2.go:571: sdk.helper_schema: error retrieving VM 321: ${dead}: provider=proxmoxve@8.6.0`,
+        vm,
+        "home-w-1",
+      ),
+      said("error", "update failed: refreshing home-w-1: 1 error occurred:\n\t* it", vm, "home-w-1"),
+      said(
+        "warning",
+        `[WARNING] unexpected error when listing datastore files: ${dead}: The file does not exist`,
+        file,
+        "home-image",
+      ),
+      outputs("delete", file, "home-image"),
+      said("error", "update failed"),
+      end,
+    );
+    expect(readDrift(events, "")).toEqual({
+      state: "found",
+      drifts: [
+        `file home-image: is gone: unexpected error when listing datastore files: ${dead}: The file does not exist`,
+      ],
+      unseen: [`vm home-w-1: error retrieving VM 321: ${dead}`],
+    });
+  });
+
   test("neither where nothing else is known than that it could not be looked at", () => {
     const silent = "w-1 does not answer: no answer within 3 s. What is known of it is kept.\n";
     const events = log(
