@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"io"
-	"log/slog"
 	"net"
 	"net/netip"
 	"testing"
@@ -13,13 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
-	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
 func TestForwarderIsBackWithItsAddress(t *testing.T) {
-	host, err := network.NewHost(slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	host := sharedHost(t)
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer server.Close()
@@ -41,8 +38,9 @@ func TestForwarderIsBackWithItsAddress(t *testing.T) {
 	pair := talos.sign(talos.bundle.Certs.K8s, "anybody", nil, x509.ExtKeyUsageServerAuth)
 	front, err := newFront(k.options.Faults, facts, "c", to, frontFiles{cert: pair.Crt, key: pair.Key, proxyCert: pair.Crt, proxyKey: pair.Key})
 	require.NoError(t, err)
-	at := netip.MustParseAddrPort("10.0.0.11:6443")
+	at := netip.MustParseAddrPort("10.0.0.99:6443")
 	require.NoError(t, host.Add(at.Addr()))
+	t.Cleanup(func() { require.NoError(t, host.Remove(at.Addr())) })
 	forwarder, err := k.forward(at, to, front)
 	require.NoError(t, err)
 

@@ -48,14 +48,26 @@ type life struct {
 	told   chan struct{}
 }
 
+// networkHost prepares the namespace that all tests of the package are in, which
+// can be done once.
+var networkHost = sync.OnceValues(func() (*network.Host, error) {
+	return network.NewHost(slog.New(slog.DiscardHandler))
+})
+
+func sharedHost(t *testing.T) *network.Host {
+	t.Helper()
+	host, err := networkHost()
+	require.NoError(t, err)
+	return host
+}
+
 func newLife(t *testing.T) *life {
 	t.Helper()
 	binary := os.Getenv("SLUICE_CONTROLPLANE")
 	if binary == "" {
 		t.Fatal("SLUICE_CONTROLPLANE must name the binary controlplane, which the toolchain builds")
 	}
-	host, err := network.NewHost(nil)
-	require.NoError(t, err)
+	host := sharedHost(t)
 	for _, address := range addresses {
 		require.NoError(t, host.Add(netip.MustParseAddr(address)))
 	}
