@@ -1,4 +1,4 @@
-// What a person meets who is interrupted half way: strangers, a call without an answer, an engine that is killed, Ctrl-C, secrets that are lost.
+// What a person meets who is interrupted half way, with Talos 1.12: strangers, a call without an answer, an engine that is killed, Ctrl-C, secrets that are lost.
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
@@ -11,7 +11,7 @@ describe("an environment that is interrupted again and again (S1.6)", () => {
   let chain: Chain;
   let trouble: Trouble;
   beforeAll(async () => {
-    chain = await Chain.of({ controlPlanes: 1, workers: 1, config: { apply: { parallel: "100%", firstDelay: 0.2 } } });
+    chain = await Chain.of({ workers: 1, talos: "1.12.6", config: { apply: { parallel: "100%", firstDelay: 0.2 } } });
     trouble = new Trouble(chain);
   });
   afterAll(() => chain?.down());

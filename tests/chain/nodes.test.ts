@@ -5,6 +5,9 @@ import type { Rule } from "../lab/support/lab.ts";
 
 jest.setTimeout(300_000);
 
+const off = { enabled: false };
+const bare = { csi: off, flux: off, sealedSecrets: off };
+
 const steps = ({ steps: all }: Run, type: string) => all.filter((step) => step.type.endsWith(`:${type}`));
 
 /** The most of them that were under way at the same time. */
@@ -98,6 +101,24 @@ describe("three control planes and three workers, Talos 1.12", () => {
     takenAway(chain));
 });
 
+describe("nodes that install Talos 1.12, all at once", () => {
+  let chain: Chain;
+  beforeAll(async () => {
+    chain = await Chain.of({ controlPlanes: 3, workers: 1, talos: "1.12.6", installs: true, config: bare });
+  });
+  afterAll(() => chain?.down());
+
+  test("become a cluster, though their port is closed while they install (S0.2, S1.3)", async () => {
+    const up = await chain.up();
+    expect(atOnce(steps(up, "NodeConfiguration"))).toBe(4);
+    expect(told(chain, "ApplyConfiguration").toSorted()).toEqual(chain.nodes);
+    for (const subject of chain.nodes) {
+      await chain.lab.until({ subject, what: "installed", value: "1.12.6", detail: { disk: "/dev/sda" } });
+    }
+    await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
+  });
+});
+
 describe("nodes that have to install Talos first", () => {
   let chain: Chain;
   beforeAll(async () => {
@@ -105,12 +126,7 @@ describe("nodes that have to install Talos first", () => {
       controlPlanes: 1,
       workers: 2,
       installs: true,
-      config: {
-        apply: { parallel: 1 },
-        csi: { enabled: false },
-        flux: { enabled: false },
-        sealedSecrets: { enabled: false },
-      },
+      config: { ...bare, apply: { parallel: 1 } },
     });
   });
   afterAll(() => chain?.down());

@@ -70,39 +70,3 @@ describe("a Service of type LoadBalancer", () => {
     expect(await addressOf("web")).toBe("");
   });
 });
-
-describe("a Service that kube-vip answers for", () => {
-  let chain: Chain;
-  beforeAll(async () => {
-    const network = { nodeCidr: "10.0.0.0/16", gateway: "10.0.0.1", nameservers: ["10.0.0.1"], vip: "10.0.0.20" };
-    chain = await Chain.of({
-      platform: "existing",
-      config: {
-        ...{ flux: {}, sealedSecrets: { enabled: false } },
-        network: { ...network, vipBy: "kube-vip" },
-        services: { ...addresses, announce: "kube-vip" },
-      },
-    });
-    await chain.up();
-  });
-  afterAll(() => chain?.down());
-
-  test("has an address out of Cilium's pool, which the node that leads has taken on beside the VIP (S4.4)", async () => {
-    await chain.kubectl("create", "service", "loadbalancer", "web", "--tcp=80:80");
-    await chain.lab.until({ subject: "cp-1", what: "kube-vip", value: "holds", detail: { address: "10.0.1.10" } });
-    const held = await chain.talosctl(
-      "get",
-      "addresses",
-      "--nodes",
-      "10.0.0.11",
-      "--output",
-      "jsonpath={.spec.address}",
-    );
-    expect(held.split("\n")).toEqual(expect.arrayContaining(["10.0.0.20/32", "10.0.1.10/32"]));
-  });
-
-  test("loses it with the Service", async () => {
-    await chain.kubectl("delete", "service", "web");
-    await chain.lab.until({ what: "address gone", value: "10.0.1.10" });
-  });
-});

@@ -85,6 +85,18 @@ describe("a VIP by kube-vip (S4.4)", () => {
     expect(await chain.run("up", "--expect-no-changes")).toMatchObject({ code: 0, steps: [] });
   });
 
+  test("has kube-vip answer for a Service too, at an address out of Cilium's pool, for as long as there is the Service (S4.4)", async () => {
+    chain.configure({ services: { announce: "kube-vip", addresses: ["10.0.1.10-10.0.1.19"] } });
+    await chain.up();
+    await chain.kubectl("create", "service", "loadbalancer", "web", "--tcp=80:80");
+    await chain.lab.until({ subject: "cp-1", what: "kube-vip", value: "holds", detail: { address: "10.0.1.10" } });
+    const shown = ["--nodes", "10.0.0.11", "--output", "jsonpath={.spec.address}"];
+    const held = await chain.talosctl("get", "addresses", ...shown);
+    expect(held.split("\n")).toEqual(expect.arrayContaining([`${vip}/32`, "10.0.1.10/32"]));
+    await chain.kubectl("delete", "service", "web");
+    await chain.lab.until({ what: "address gone", value: "10.0.1.10" });
+  });
+
   test("goes with the cluster; the machine keeps running, which is said", async () => {
     const { code, stdout, stderr } = await chain.run("destroy");
     expect(code).toBe(0);
