@@ -101,8 +101,21 @@ describe("three control planes and two workers", () => {
     expect(await chain.kubectl("get", "node", "w-2", "--output", "jsonpath={.spec.unschedulable}")).toBe("true");
   });
 
+  test("have that worker back when its line is: it is cordoned until a person takes that back", async () => {
+    chain.addNode({ name: "w-2", role: "worker", address: "10.0.1.22" });
+    begin();
+    await chain.up();
+    expect(calls()).toEqual([]);
+    const cordoned = ["get", "nodes", "--field-selector", "spec.unschedulable=true", "--output", "name"];
+    expect(await chain.kubectl(...cordoned)).toBe("node/w-2\n");
+    await chain.kubectl("uncordon", "w-2");
+    expect(await chain.kubectl(...cordoned)).toBe("");
+    expect(await chain.run("up", "--expect-no-changes")).toMatchObject({ code: 0 });
+  });
+
   test("lose a worker whose line is deleted: it is drained, reset and deleted, and nobody else is touched (S4.2)", async () => {
     await chain.kubectl("delete", "poddisruptionbudget", "stay");
+    remove("w-2");
     begin();
     const up = await chain.up();
     expect(said(up)).toContain("w-2 has left: drained, reset, and deleted in Kubernetes");
@@ -207,6 +220,16 @@ describe("three control planes and two workers", () => {
     expect(await chain.kubectl("get", "node", "cp-4", "--output", "jsonpath={.spec.providerID}")).toBe(
       `hcloud://${(await server("cp-4")).id}`,
     );
+  });
+
+  test("have a machine made anew by --replace: it gets its config, and the Node of the old one goes first (complaint 13)", async () => {
+    const [before, old] = [await uid("w-1"), await server("w-1")];
+    const machine = (await chain.resources()).find(({ type, name }) => type.endsWith(":Server") && name === "test-w-1");
+    begin();
+    await chain.up("--replace", machine?.urn ?? "");
+    expect(calls()).toEqual(["w-1 ApplyConfiguration"]);
+    expect((await server("w-1")).id).not.toBe(old.id);
+    expect(await uid("w-1")).not.toBe(before);
   });
 
   test("are not turned off two at a time for another type: that is refused with nothing changed, and one at a time is done (S1.3)", async () => {

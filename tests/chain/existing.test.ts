@@ -5,18 +5,31 @@ import { Chain, type Run } from "../lab/support/chain.ts";
 import { vip } from "../lab/support/chainEnvironment.ts";
 import { refused } from "../lab/support/drifts.ts";
 import { holdsOnEveryPlatform } from "../lab/support/everyPlatform.ts";
+import { blockCommands } from "../support/docs.ts";
 
 jest.setTimeout(300_000);
 
 describe("machines that are already there", () => {
   let chain: Chain;
   let up: Run;
+  /** What they say of themselves in maintenance, to the commands of docs/existing.md. */
+  let told: string;
   const added = { name: "w-2", role: "worker", address: "10.0.0.22" };
   beforeAll(async () => {
     chain = await Chain.of({ platform: "existing", workers: 1, vip: true, spares: [added] });
+    const asked = blockCommands("docs/existing.md").filter((line) => line.startsWith("talosctl get "));
+    const answers = asked.map((line) => chain.lab.said("sh", ["-c", line]));
+    told = (await Promise.all(answers)).join("");
     up = await chain.up();
   });
   afterAll(() => chain?.down());
+
+  test("tell in maintenance by what each is known, as docs/existing.md asks them", async () => {
+    const { lab } = JSON.parse((await chain.lab.call("status")).stdout);
+    const machine = lab.machines.find(({ name }: { name: string }) => name === chain.server("cp-1"));
+    expect(told).toContain(machine.macs[0]);
+    expect(told).toContain(machine.uuid);
+  });
 
   test("have nothing made for them but what is in them (S3.1, S4.7)", async () => {
     const machines = up.steps.map(({ type }) => type).filter((type) => type.includes("machines:"));

@@ -7,6 +7,7 @@ import { addressPlan } from "../../components/network/addressPlan.ts";
 import type { Ended } from "../../scripts/workspace/run.ts";
 import { parseClusterConfig } from "../../stacks/config.ts";
 import { Workbench } from "../support/cli.ts";
+import { inlineCommands } from "../support/docs.ts";
 import { rawConfig } from "../support/rawConfig.ts";
 
 jest.setTimeout(500_000);
@@ -80,6 +81,17 @@ describe("npm run up -- home --lab, from nothing", () => {
 
   test("S4.3 has asked nobody for an address", async () => {
     expect(JSON.parse(await inside("curl", "--silent", "http://192.0.2.2/leases"))).toEqual([]);
+  });
+
+  test("U1 U3 has every command of docs/operations.md work", async () => {
+    const lines = inlineCommands("docs/operations.md", "npm run").filter((line) => / -- home\b/.test(line));
+    expect(lines).toEqual(expect.arrayContaining(["npm run drift -- home", "npm run up -- home --yes"]));
+    for (const line of lines) {
+      // The first asks before it does anything; the second is the last test.
+      if (line === "npm run up -- home" || line.startsWith("npm run destroy")) continue;
+      const { code, stdout, stderr } = await bench.typed(line, { timeout });
+      expect({ line, code, said: code === 0 ? "" : stdout + stderr }).toEqual({ line, code: 0, said: "" });
+    }
   });
 
   test("S4.4 hands out the VIP, which goes on when the node that has it loses its power", async () => {

@@ -9,6 +9,7 @@ import { root } from "../../scripts/workspace/paths.ts";
 import { Chain, type Run } from "../lab/support/chain.ts";
 import { gates } from "../lab/support/gates.ts";
 import { writes } from "../lab/support/writes.ts";
+import { blockCommands } from "../support/docs.ts";
 
 jest.setTimeout(300_000);
 
@@ -161,6 +162,27 @@ describe("one server", () => {
     expect(refresh.stdout).toContain(revision);
     const gate = (await chain.resources()).find(({ type }) => type.endsWith(":GitOpsReady"));
     expect(gate?.outputs).toMatchObject({ evidence: { revisions: { "flux-system": revision } } });
+  });
+
+  test("gives its sealing key out, and opens what a person sealed, as docs/migrate.md and docs/platform.md have it (S4.7)", async () => {
+    const word = ["create", "secret", "generic", "mine", "--from-literal=word=hello", "--dry-run=client"];
+    chain.lab.write("secret.yaml", await chain.kubectl(...word, "--output", "yaml"));
+    const env = { KUBECONFIG: join(chain.lab.files, "kubeconfig") };
+    const typed = (line: string) => chain.lab.said("bash", ["-e", "-o", "pipefail", "-c", line], { env });
+    const [newest = "", ...parts] = blockCommands("docs/migrate.md").filter((line) => line.startsWith("kubectl "));
+    const name = (await typed(newest)).trim().replace("secret/", "");
+    for (const line of parts) await typed(line.replace("<name>", name));
+    const sealing = readFileSync(join(root, "lab", "sample", "sealing-certificate.pem"), "utf8");
+    expect(readFileSync(join(chain.lab.files, "tls.crt"), "utf8").trim()).toBe(sealing.trim());
+    expect(readFileSync(join(chain.lab.files, "tls.key"), "utf8")).toMatch(/^-----BEGIN .*PRIVATE KEY-----\n/);
+
+    for (const line of blockCommands("docs/platform.md").filter((line) => line.startsWith("kubeseal "))) {
+      await typed(line);
+    }
+    await chain.kubectl("apply", "--filename", join(chain.lab.files, "sealed.yaml"));
+    await chain.kubectl("wait", "secret", "mine", "--for=create", "--timeout=30s");
+    const data = ["get", "secret", "mine", "--output", "jsonpath={.data.word}"];
+    expect(Buffer.from(await chain.kubectl(...data), "base64").toString()).toBe("hello");
   });
 
   test("is mended where the cloud was changed by hand, and nothing else is touched (U3)", async () => {

@@ -1,12 +1,13 @@
 // An environment of one's own, from a copy of a worked one: with secrets, protected, changed as clusters are. Its machines are already there,
 // and cannot be reached: every update ends at the first gate, with all made that needs no machine.
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import type { Ended } from "../../scripts/workspace/run.ts";
 import { plain, type State, settings, settingsPath, Workbench } from "../support/cli.ts";
+import { blockCommands } from "../support/docs.ts";
 import { leaksBelow, Secrets } from "../support/leaks.ts";
 import { type SeenProcess, watchProcesses } from "../support/processes.ts";
 import { withoutNetwork } from "../support/withoutNetwork.ts";
@@ -208,5 +209,23 @@ describe("an environment's file", () => {
     expect(removed).toMatchObject({ code: 0, stdout: `Stack '${name}' has been removed!\n` });
     expect(settings(name).config).toMatchObject({ "sluice:clusterName": "mine", "sluice:platform": "proxmox" });
     expect(settings(name)).not.toHaveProperty("encryptionsalt");
+  });
+
+  test.each([
+    { page: "docs/platform.md", files: { "age.txt": `AGE-SECRET-KEY-1${"Q".repeat(58)}` }, changes: {} },
+    { page: "docs/network.md", files: { "key.txt": "tskey-auth-mine" }, changes: { tailscale: { enabled: true } } },
+  ])("U1 takes the secrets of $page by the commands that it has for them", async ({ page, files, changes }) => {
+    const name = bench.addEnvironment("home", changes);
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(bench.folder, file), text);
+    const lines = blockCommands(page).filter((line) => /^openssl|config set --secret/.test(line));
+    for (const line of lines) {
+      const there = line.replace(/(?<= (?:-keyout|-out|<) )\S+/g, (file) => join(bench.folder, file));
+      expect(await bench.typed(there.replace("--stack mine", `--stack ${name}`))).toMatchObject({ code: 0 });
+    }
+    const keys = lines.flatMap((line) => /--secret (\w+)/.exec(line)?.[1] ?? []);
+    expect(keys).not.toEqual([]);
+    const { config } = settings(name);
+    for (const key of keys) expect(config[`sluice:${key}`]).toEqual({ secure: expect.stringMatching(/^v1:/) });
+    expect(await bench.npm("preview", name)).toMatchObject({ code: 0 });
   });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { root } from "../../scripts/workspace/paths.ts";
 import { Workbench } from "../support/cli.ts";
+import { blockCommands } from "../support/docs.ts";
 
 jest.setTimeout(600_000);
 
@@ -35,6 +36,16 @@ describe("the story of docs/lab.md", () => {
     expect(ended.stdout).toContain("kustomization.kustomize.toolkit.fluxcd.io/apps condition met");
     expect(ended.stdout).toContain("hello from a sealed secret");
     expect(ended.stdout).toMatch(/deployment\.apps\/hello condition met\n$/);
+  });
+
+  test("is followed by faults, all of which the lab takes as they stand there", async () => {
+    const added = blockCommands("docs/lab.md").filter((line) => line.startsWith("npm run lab -- fault add "));
+    expect(added.length).toBeGreaterThan(10);
+    for (const line of added) {
+      const { code, stdout, stderr } = await bench.typed(line);
+      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: "" });
+      expect(await lab("fault", "remove", stdout.trim())).toMatchObject({ code: 0 });
+    }
   });
 
   test("is typed into a shell that knows the way to the cloud", async () => {
