@@ -14,6 +14,7 @@ export default {
     { ...shared, displayName: "plugins", testMatch: ["<rootDir>/tests/plugins/**/*.test.ts"] },
     { ...shared, displayName: "engine", testMatch: ["<rootDir>/tests/engine/**/*.test.ts"] },
     { ...shared, displayName: "lab", testMatch: ["<rootDir>/tests/lab/**/*.test.ts"] },
+    { ...shared, displayName: "reliability", testMatch: ["<rootDir>/tests/reliability/**/*.test.ts"] },
     { ...shared, displayName: "chain", testMatch: ["<rootDir>/tests/chain/**/*.test.ts"] },
   ],
 };

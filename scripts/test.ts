@@ -8,14 +8,16 @@ import { Failure, main } from "./workspace/fail.ts";
 await main(async () => {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: "boolean" } } });
   if (values.help) {
-    const list = parts.map(({ name, what }) => `  ${name.padEnd(10)} ${what}`).join("\n");
+    const list = parts.map(({ name, what }) => `  ${name.padEnd(11)} ${what}`).join("\n");
     console.log(`npm test -- [part ...]\n\nRuns the whole check, or the parts named:\n${list}`);
     return 0;
   }
   const unknown = positionals.filter((name) => !parts.some((part) => part.name === name));
   if (unknown.length > 0) throw new Failure(`the check has no part ${unknown.join(", ")}. See npm test -- --help.`);
 
-  const wanted = parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const wanted = parts.filter(({ name, isMeasurement }) =>
+    positionals.length === 0 ? !isMeasurement : positionals.includes(name),
+  );
   const results: { name: string; counts: Counts; seconds: number }[] = [];
   for (const part of wanted) {
     console.log(`\n== ${part.name}: ${part.what}`);
@@ -30,7 +32,7 @@ await main(async () => {
 
   console.log("");
   for (const { name, counts, seconds } of results) {
-    console.log(`${counts.failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(10)} ${duration(seconds).padStart(7)}`);
+    console.log(`${counts.failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(11)} ${duration(seconds).padStart(7)}`);
   }
   const { passed, failed } = sum(results.map(({ counts }) => counts));
   console.log(`${passed} passed, ${failed} failed`);

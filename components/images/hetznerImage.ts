@@ -1,23 +1,11 @@
 import * as command from "@pulumi/command";
 import * as pulumi from "@pulumi/pulumi";
 import { HetznerSnapshot } from "./hetznerSnapshot.ts";
-import { packerVariables } from "./packerVariables.ts";
-import { type Schematic, schematicId } from "./schematic.ts";
+import { type PackerVariablesArgs, packerVariables } from "./packerVariables.ts";
+import { schematicId } from "./schematic.ts";
 import { snapshotLabels } from "./snapshotLabels.ts";
 
-export interface HetznerImageArgs {
-  /** Talos on the snapshot, in full and without `v`. */
-  readonly talosVersion: string;
-  /** What the snapshot is made from. */
-  readonly schematic: Schematic;
-  /** Of the servers. */
-  readonly architecture: "amd64" | "arm64";
-  /** Host of the Image Factory. */
-  readonly factory: string;
-  /** Where a snapshot is made, should it be. */
-  readonly location: string;
-  /** In place of the labels that follow from version, schematic and architecture. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
+export interface HetznerImageArgs extends PackerVariablesArgs {
   /** Make a snapshot with Packer where there is none. */
   readonly build: boolean;
   /** Seconds in which it must be found. */

@@ -3,8 +3,11 @@ import { type Schematic, schematicId, schematicYaml } from "./schematic.ts";
 import { snapshotLabels } from "./snapshotLabels.ts";
 
 export interface PackerVariablesArgs {
+  /** Talos on the snapshot, in full and without `v`. */
   readonly talosVersion: string;
+  /** What the snapshot is made from. */
   readonly schematic: Schematic;
+  /** Of the servers. */
   readonly architecture: "amd64" | "arm64";
   /** Host of the Image Factory. */
   readonly factory: string;

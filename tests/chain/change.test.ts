@@ -124,6 +124,7 @@ describe("three control planes and two workers", () => {
       "delete NodeConfiguration test-w-2",
       "delete NodeMachineConfig test-w-2",
       "delete Server test-w-2",
+      "update MachineChanges test",
       "update Members test",
     ]);
     expect(at("test-w-2", "wiped", "partitions")).toBeLessThan(at("test-w-2", "power", "off"));
@@ -234,13 +235,13 @@ describe("three control planes and two workers", () => {
 
   test("are not turned off two at a time for another type: that is refused with nothing changed, and one at a time is done (S1.3)", async () => {
     const typed = (...names: readonly string[]) =>
-      chain.listed.map((node) => (names.includes(node.name) ? { ...node, serverType: "cx32" } : node));
+      chain.listed.map((node) => (names.includes(node.name) ? { ...node, serverType: "cx33" } : node));
     const typeOf = async (name: string) => (await server(name)).server_type.name;
     const all = chain.listed;
     chain.configure({ nodes: typed("cp-3", "cp-4") });
     const preview = await chain.run("preview");
     for (const name of ["cp-3", "cp-4"]) {
-      expect(said(preview)).toContain(`${name} is turned off for a change of its type: cx23 -> cx32`);
+      expect(said(preview)).toContain(`${name} is turned off for a change of its type: cx23 -> cx33`);
     }
     begin();
     const refused = await chain.run("up");
@@ -256,7 +257,7 @@ describe("three control planes and two workers", () => {
       begin();
       const up = await chain.up();
       expect(steps(up)).toEqual(["update MachineChanges test", `update Server test-${name}`]);
-      expect(await typeOf(name)).toBe("cx32");
+      expect(await typeOf(name)).toBe("cx33");
       expect(at(`test-${name}`, "power", "off")).toBeLessThan(at(`test-${name}`, "power", "on"));
     }
     expect(calls()).toEqual([]);

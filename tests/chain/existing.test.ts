@@ -18,6 +18,7 @@ describe("machines that are already there", () => {
   beforeAll(async () => {
     chain = await Chain.of({ platform: "existing", workers: 1, vip: true, spares: [added] });
     const asked = blockCommands("docs/existing.md").filter((line) => line.startsWith("talosctl get "));
+    await chain.lab.until({ subject: chain.server("cp-1"), what: "stage", value: "maintenance" });
     const answers = asked.map((line) => chain.lab.said("sh", ["-c", line]));
     told = (await Promise.all(answers)).join("");
     up = await chain.up();

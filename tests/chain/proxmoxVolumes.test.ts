@@ -1,5 +1,6 @@
 // A small cluster on Proxmox: what holds on every platform, and volumes: the account that makes them, where they lie, and what becomes of both.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { proxmoxStorageClass } from "../../components/platform/proxmoxCsiChart.ts";
 import { Chain } from "../lab/support/chain.ts";
 import { holdsOnEveryPlatform } from "../lab/support/everyPlatform.ts";
 import { Proxmox } from "../lab/support/proxmox.ts";
@@ -7,6 +8,7 @@ import { Proxmox } from "../lab/support/proxmox.ts";
 jest.setTimeout(400_000);
 
 const hosts = ["pve", "pve2"];
+const proxmoxOf = { endpoint: "https://10.0.0.2:8006", insecure: true, hosts };
 const role = "/access/roles/test-csi-storage";
 const claimed = (name: string) =>
   [
@@ -27,7 +29,7 @@ describe("a control plane and a worker on Proxmox, and volumes there", () => {
       ...{ platform: "proxmox", workers: 1, hosts },
       config: {
         // A class under which nothing goes by itself: the gate's own volume has to all the same.
-        proxmox: { endpoint: "https://10.0.0.2:8006", insecure: true, hosts, volumes: { reclaimPolicy: "Retain" } },
+        proxmox: { ...proxmoxOf, volumes: { reclaimPolicy: "Retain" } },
       },
     });
     proxmox = new Proxmox(chain.lab);
@@ -123,6 +125,17 @@ describe("a control plane and a worker on Proxmox, and volumes there", () => {
       const refresh = await chain.run("refresh");
       expect(refresh.steps).toContainEqual(expect.objectContaining({ op: "delete", name: "test-w-2" }));
     },
+  });
+
+  test("have a class that nobody can change: that is told, and who deletes it gets another one", async () => {
+    chain.configure({ proxmox: { ...proxmoxOf, volumes: { reclaimPolicy: "Delete" } } });
+    const refused = await chain.run("up");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stdout).toMatch(/StorageClass .*reclaimPolicy: .*field is immutable/);
+    await chain.kubectl("delete", "storageclass", proxmoxStorageClass);
+    await chain.up();
+    expect(await asJson("storageclass", proxmoxStorageClass)).toMatchObject({ reclaimPolicy: "Delete" });
+    expect(await disks()).toHaveLength(2);
   });
 
   test("outlive the cluster, and the account goes with it", async () => {

@@ -44,7 +44,8 @@ describe("the story of docs/lab.md", () => {
     for (const line of added) {
       const { code, stdout, stderr } = await bench.typed(line);
       expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: "" });
-      expect(await lab("fault", "remove", stdout.trim())).toMatchObject({ code: 0 });
+      const [id = ""] = stdout.trim().split("\n").slice(-1);
+      expect(await lab("fault", "remove", id)).toMatchObject({ code: 0 });
     }
   });
 

@@ -6,7 +6,8 @@ import { parseClusterConfig } from "../../stacks/config.ts";
 import { hasCloudControllerManager, hasCsi, hasFlux } from "../../stacks/platformParts.ts";
 import type { ClusterConfig } from "../../stacks/schema.ts";
 import { type MockOptions, type Recording, record, title } from "../support/mocks.ts";
-import { proxmoxApiToken, proxmoxState } from "../support/proxmoxMocks.ts";
+import { platformMocks } from "../support/platformMocks.ts";
+import { proxmoxApiToken } from "../support/proxmoxMocks.ts";
 import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
 import { clientConfig, generator, talosMocks } from "../support/talosMocks.ts";
 import { type Graph, type GraphResource, graphFaults, type Link } from "./clusterGraphFaults.ts";
@@ -117,20 +118,6 @@ const configurations: readonly (readonly [string, Readonly<Record<string, unknow
 const configOf = (changes: Readonly<Record<string, unknown>>, base: Base = "cloud") =>
   parseClusterConfig(Object.entries(changes).reduce((raw, [path, to]) => changed(raw, path, to), rawConfig(base)));
 
-/** The state after an update that went well. */
-const made: MockOptions = {
-  ...talosMocks,
-  state: (resource) => {
-    const { type, name, inputs } = resource;
-    if (type === "hcloud:index/server:Server") return { ...inputs, ipv4Address: `address of ${name}` };
-    if (type === "hcloud:index/loadBalancer:LoadBalancer") return { ...inputs, ipv4: "203.0.113.9" };
-    if (type.startsWith("proxmoxve:")) return proxmoxState(resource);
-    if (type.endsWith(":HetznerSnapshot")) return { ...inputs, snapshotId: "42" };
-    if (type.endsWith(":NodeConfiguration")) return { ...inputs, configHash: "the-hash" };
-    if (type.includes("/gates:")) return { ...inputs, evidence: { revisions: {} }, waited: 1 };
-    return talosMocks.state?.(resource) ?? inputs;
-  },
-};
 /** A first preview: of what is made nothing is known. */
 const first: MockOptions = { ...talosMocks, preview: true, state: ({ inputs }) => inputs };
 
@@ -154,7 +141,7 @@ describe("the chain, with", () => {
     let update: Recording<unknown>;
     beforeAll(async () => {
       preview = await record(deploy, first);
-      update = await record(deploy, made);
+      update = await record(deploy, platformMocks);
     });
 
     test("S3.1 S3.3 U1 has every stage behind the gate before it and proven by the next, and all in the cluster go with it", () => {
@@ -209,8 +196,8 @@ test.each([
   const nodes = raw.nodes as unknown[];
   const [listed, reversed] = [nodes, nodes.toReversed()].map((list) => parseClusterConfig({ ...raw, nodes: list }));
   if (listed === undefined || reversed === undefined) throw new Error("there is no configuration");
-  const before = await record(() => deployCluster(listed), made);
-  const after = await record(() => deployCluster(reversed), made);
+  const before = await record(() => deployCluster(listed), platformMocks);
+  const after = await record(() => deployCluster(reversed), platformMocks);
   expect(after.resources).toEqual(before.resources);
   expect(after.invokes).toEqual(before.invokes);
 });
@@ -234,9 +221,9 @@ async function madeLate(program: () => unknown): Promise<string[]> {
   await pulumi.runtime.setMocks({
     newResource: (resource) => ({
       id: `${resource.name}-id`,
-      state: resource.custom === false ? {} : (made.state?.(resource) ?? {}),
+      state: resource.custom === false ? {} : (platformMocks.state?.(resource) ?? {}),
     }),
-    call: (call) => made.invoke?.(call) ?? {},
+    call: (call) => platformMocks.invoke?.(call) ?? {},
   });
   let isOver = false;
   await pulumi.runtime.runInPulumiStack(async () => {

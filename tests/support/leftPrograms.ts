@@ -3,9 +3,8 @@
 import { deployCluster } from "../../stacks/cluster.ts";
 import { parseClusterConfig } from "../../stacks/config.ts";
 import { type MockOptions, record } from "./mocks.ts";
-import { proxmoxState } from "./proxmoxMocks.ts";
+import { platformMocks } from "./platformMocks.ts";
 import { type Base, changed, rawConfig } from "./rawConfig.ts";
-import { talosMocks } from "./talosMocks.ts";
 
 const flux = { url: "https://git.example.org/home.git" };
 const environments: readonly (readonly [Base, Readonly<Record<string, unknown>>])[] = [
@@ -37,18 +36,12 @@ function before(inputs: Readonly<Record<string, unknown>>): Record<string, unkno
 
 function options(isLeft: boolean, preview: boolean): MockOptions {
   return {
-    ...talosMocks,
+    ...platformMocks,
     preview,
     state: (resource) => {
-      const { type, name, inputs } = resource;
+      const { type, inputs } = resource;
       if (type.startsWith("kubernetes:")) return isLeft ? before(inputs) : inputs;
-      if (type === "hcloud:index/server:Server") return { ...inputs, ipv4Address: `address of ${name}` };
-      if (type === "hcloud:index/loadBalancer:LoadBalancer") return { ...inputs, ipv4: "203.0.113.9" };
-      if (type.startsWith("proxmoxve:")) return proxmoxState(resource);
-      if (type.endsWith(":HetznerSnapshot")) return { ...inputs, snapshotId: "42" };
-      if (type.endsWith(":NodeConfiguration")) return { ...inputs, configHash: "the-hash" };
-      if (type.includes("/gates:")) return { ...inputs, evidence: { revisions: {} }, waited: 1 };
-      return talosMocks.state?.(resource) ?? inputs;
+      return platformMocks.state?.(resource) ?? inputs;
     },
   };
 }

@@ -7,7 +7,7 @@ import { config, credentials, FakeWorld } from "../talos/fakeNodes.ts";
 
 const controlPlanes = ["cp-1", "cp-2", "cp-3"];
 const server = (address: string, changes: Partial<MachineEntry> = {}): MachineEntry => ({
-  ...{ role: "controlplane", address, serverType: "cx22", location: "fsn1" },
+  ...{ role: "controlplane", address, serverType: "cx23", location: "fsn1" },
   ...changes,
 });
 /** Nodes are reached at their names, and are at their names in the node network. */
@@ -97,7 +97,7 @@ describe("machines that are made", () => {
 
 describe("a change of machines", () => {
   test.each([
-    ["type", { serverType: "cx32" }],
+    ["type", { serverType: "cx33" }],
     ["location", { location: "nbg1" }],
   ])("of several control planes' %s is refused while the cluster lives, before the first is touched", async (_, to) => {
     const fake = cluster();
@@ -110,7 +110,7 @@ describe("a change of machines", () => {
   });
 
   test.each([
-    ["type", { serverType: "cx32" }],
+    ["type", { serverType: "cx33" }],
     ["location", { location: "nbg1" }],
   ])("of one control plane's %s is let through where etcd is enough without it", async (_, to) => {
     const fake = cluster();
@@ -122,7 +122,7 @@ describe("a change of machines", () => {
   test("of one control plane is refused where another is not well (peers: quorum proof)", async () => {
     const fake = cluster();
     node(fake, "cp-3").etcd.healthy = false;
-    const message = await failure(update(fake, where(["cp-2"], { serverType: "cx32" })));
+    const message = await failure(update(fake, where(["cp-2"], { serverType: "cx33" })));
     expect(message).toMatch(/^SLU-L101 etcd would lose its quorum/);
     expect(message).toContain("without cp-2: 2 of 3 members have to be well meanwhile, and there would be 1");
     expect(message).toContain("not well: cp-3");
@@ -140,7 +140,7 @@ describe("a change of machines", () => {
     const fake = cluster(["cp-1"]);
     fake.machines = fake.as(alone);
     const changed = (to: Partial<MachineEntry>) => update(fake, { "cp-1": server("cp-1", to) }, state(alone));
-    await expect(changed({ serverType: "cx32" })).resolves.toBeDefined();
+    await expect(changed({ serverType: "cx33" })).resolves.toBeDefined();
     expect(await failure(changed({ location: "nbg1" }))).toMatch(/^SLU-L101.*it is the only member that votes/s);
   });
 
@@ -148,7 +148,7 @@ describe("a change of machines", () => {
     const fake = cluster();
     for (const name of controlPlanes) node(fake, name).etcd = { state: "Preparing", healthy: false };
     node(fake, "cp-3").kind = "maintenance";
-    await expect(update(fake, where(controlPlanes, { serverType: "cx32" }))).resolves.toBeDefined();
+    await expect(update(fake, where(controlPlanes, { serverType: "cx33" }))).resolves.toBeDefined();
   });
 
   test("of all is let through where no machine was ever made (S1.6)", async () => {
@@ -160,33 +160,33 @@ describe("a change of machines", () => {
   test("is refused while it is not known whether there is an etcd, when it was waited for long enough", async () => {
     const fake = cluster();
     for (const name of controlPlanes) node(fake, name).kind = "unreachable";
-    const message = await failure(update(fake, where(["cp-1"], { serverType: "cx32" })));
+    const message = await failure(update(fake, where(["cp-1"], { serverType: "cx33" })));
     expect(message).toMatch(/^SLU-L101.*whether etcd runs is not known: cp-1 is unreachable/s);
     expect(fake.clock.now()).toBeLessThanOrEqual(20_000);
   });
 
   test("of workers is allowed, all at once", async () => {
     const fake = cluster();
-    const news = where(["w-1", "w-2"], { serverType: "cx32" });
+    const news = where(["w-1", "w-2"], { serverType: "cx33" });
     expect(await update(fake, news)).toEqual({ outs: state(news) });
     expect(fake.asked).toBe(0);
   });
 
   test("counts with one that was let through before, and failed: it is still to come", async () => {
     const fake = cluster();
-    const first = where(["cp-1"], { serverType: "cx32" });
+    const first = where(["cp-1"], { serverType: "cx33" });
     const message = await failure(
-      update(fake, where(["cp-1", "cp-2"], { serverType: "cx32" }), state(first, { open: ["cp-1"] })),
+      update(fake, where(["cp-1", "cp-2"], { serverType: "cx33" }), state(first, { open: ["cp-1"] })),
     );
     expect(message).toMatch(/^SLU-L104.*cp-1, cp-2/s);
   });
 
   test("is done with when it was let through before, and came to pass", async () => {
     const fake = cluster();
-    const first = where(["cp-1"], { serverType: "cx32" });
+    const first = where(["cp-1"], { serverType: "cx33" });
     fake.machines = fake.as(first);
     expect(await update(fake, first, state(first, { open: ["cp-1"] }))).toEqual({ outs: state(first) });
-    const second = where(["cp-1", "cp-2"], { serverType: "cx32" });
+    const second = where(["cp-1", "cp-2"], { serverType: "cx33" });
     expect(await update(fake, second, state(first))).toEqual({ outs: state(second, { open: ["cp-2"] }) });
   });
 
@@ -255,15 +255,15 @@ describe("the preview of a change of machines", () => {
 
   test("says what becomes of which machine, offline", async () => {
     const news = inputs({
-      ...where(["cp-1", "cp-2"], { serverType: "cx32" }),
+      ...where(["cp-1", "cp-2"], { serverType: "cx33" }),
       "w-1": server("w-1", { role: "worker", location: "nbg1" }),
     });
     expect(await noted(state(listed), news)).toEqual({
       changes: true,
       asked: 0,
       noted: [
-        "cp-1 is turned off for a change of its type: cx22 -> cx32",
-        "cp-2 is turned off for a change of its type: cx22 -> cx32",
+        "cp-1 is turned off for a change of its type: cx23 -> cx33",
+        "cp-2 is turned off for a change of its type: cx23 -> cx33",
         "w-1 is made anew for a change of its location: fsn1 -> nbg1",
         "cp-1, cp-2: `up` refuses to change several control planes of a living cluster at once",
       ],
@@ -292,14 +292,14 @@ describe("the preview of a change of machines", () => {
 describe("a refresh", () => {
   test("U3 finds a machine that somebody else changed, and what would be done about it is told and proven as any change", async () => {
     const fake = cluster();
-    fake.machines = fake.as(where(["cp-1", "cp-2"], { serverType: "cx42" }));
+    fake.machines = fake.as(where(["cp-1", "cp-2"], { serverType: "cx43" }));
     const { props } = await operations.read("machines", state(listed), fake);
     expect(props.drift).toEqual([
-      "cp-1 has the type cx42, and should have cx22: `up` turns it off for that",
-      "cp-2 has the type cx42, and should have cx22: `up` turns it off for that",
+      "cp-1 has the type cx43, and should have cx23: `up` turns it off for that",
+      "cp-2 has the type cx43, and should have cx23: `up` turns it off for that",
     ]);
     expect((await operations.diff(props, inputs(listed), fake)).changes).toBe(true);
-    expect(fake.noted).toContain("cp-1 is turned off for a change of its type: cx42 -> cx22");
+    expect(fake.noted).toContain("cp-1 is turned off for a change of its type: cx43 -> cx23");
     expect(await failure(operations.update(props, inputs(listed), fake))).toMatch(/^SLU-L104/);
   });
 
@@ -308,7 +308,7 @@ describe("a refresh", () => {
     expect(await operations.read("machines", state(listed), fake)).toEqual({ id: "machines", props: state(listed) });
     const silent = { standing: () => Promise.reject(new Error("nobody answers")) };
     expect(await operations.read("machines", state(listed), silent)).toEqual({ id: "machines", props: state(listed) });
-    const open = state(where(["cp-1"], { serverType: "cx32" }), { open: ["cp-1"] });
+    const open = state(where(["cp-1"], { serverType: "cx33" }), { open: ["cp-1"] });
     expect(await operations.read("machines", open, fake)).toEqual({ id: "machines", props: open });
   });
 });

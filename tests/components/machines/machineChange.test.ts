@@ -9,7 +9,7 @@ import {
 } from "../../../components/machines/machineChange.ts";
 
 const server = (address: string, changes: Partial<MachineEntry> = {}): MachineEntry => ({
-  ...{ role: "controlplane", address, serverType: "cx22", location: "fsn1" },
+  ...{ role: "controlplane", address, serverType: "cx23", location: "fsn1" },
   ...changes,
 });
 const was: MachineEntries = { "cp-1": server("10.0.1.11"), "w-1": server("10.0.1.21", { role: "worker" }) };
@@ -25,8 +25,8 @@ describe("what becomes of machines", () => {
     [
       "another type",
       server("10.0.1.11"),
-      server("10.0.1.11", { serverType: "cx32" }),
-      "cp-1 is turned off for a change of its type: cx22 -> cx32",
+      server("10.0.1.11", { serverType: "cx33" }),
+      "cp-1 is turned off for a change of its type: cx23 -> cx33",
     ],
     [
       "another location",
@@ -37,7 +37,7 @@ describe("what becomes of machines", () => {
     [
       "both, of which only the greater matters",
       server("10.0.1.11"),
-      server("10.0.1.11", { serverType: "cx32", location: "nbg1" }),
+      server("10.0.1.11", { serverType: "cx33", location: "nbg1" }),
       "cp-1 is made anew for a change of its location: fsn1 -> nbg1",
     ],
     [

@@ -12,7 +12,7 @@ const entries: MachineEntries = {
 };
 const server = (name: string, more: object = {}) => ({
   name,
-  server_type: { name: "cx22" },
+  server_type: { name: "cx23" },
   location: { name: "fsn1" },
   public_net: { ipv4: { ip: `address of ${name}` } },
   ...more,
@@ -38,8 +38,8 @@ describe("the machines that there are", () => {
     });
     const place = { kind: "hetzner", cluster: "dev" } as const;
     expect(await standingMachines({ place, token: "the-token", entries })).toEqual({
-      "cp-1": { endpoint: "address of dev-cp-1", serverType: "cx22", location: "fsn1" },
-      "w-1": { endpoint: "address of dev-w-1", serverType: "cx22", location: "nbg1" },
+      "cp-1": { endpoint: "address of dev-cp-1", serverType: "cx23", location: "fsn1" },
+      "w-1": { endpoint: "address of dev-w-1", serverType: "cx23", location: "nbg1" },
     });
     expect(asked).toEqual(["?per_page=50&page=1", "?per_page=50&page=2"]);
   });
