@@ -131,7 +131,7 @@ describe("a control plane and a worker on Proxmox, and volumes there", () => {
     chain.configure({ proxmox: { ...proxmoxOf, volumes: { reclaimPolicy: "Delete" } } });
     const refused = await chain.run("up");
     expect(refused.code).not.toBe(0);
-    expect(refused.stdout).toMatch(/StorageClass .*reclaimPolicy: .*field is immutable/);
+    expect(refused.stdout).toMatch(/StorageClass.*reclaimPolicy: .*field is immutable/);
     await chain.kubectl("delete", "storageclass", proxmoxStorageClass);
     await chain.up();
     expect(await asJson("storageclass", proxmoxStorageClass)).toMatchObject({ reclaimPolicy: "Delete" });
