@@ -85,7 +85,7 @@ async function lab(): Promise<Counts> {
 async function chain(): Promise<Counts> {
   await prepareLab();
   // More than there are cores: most of the time they wait, and a lab is a world of its own.
-  return tests("chain", "--maxWorkers=3");
+  return tests("chain", "--maxWorkers=4");
 }
 
 async function reliability(): Promise<Counts> {

@@ -35,8 +35,8 @@ export type Validity = "name" | "time";
 export interface Look {
   readonly handshake:
     | { readonly kind: "trusted" }
-    /** Whoever it is, our CA did not make its certificate. */
-    | { readonly kind: "untrusted"; readonly why: string }
+    /** Whoever it is, our CA did not make its certificate. It greets us, or hangs up because it wants another certificate than ours. */
+    | { readonly kind: "untrusted"; readonly isWelcome: boolean; readonly why: string }
     /** Our CA made it, but it is not valid here or now. */
     | { readonly kind: "invalid"; readonly of: Validity; readonly why: string }
     | { readonly kind: "refused" | "silent" | "broken"; readonly why: string };
@@ -48,8 +48,8 @@ export type Answer =
   | { readonly kind: "failed"; readonly code: number | undefined; readonly why: string };
 
 /**
- * What a node is by what was seen of it, oldest look first. Which certificate a node shows is certain, and so is that a call was answered. That a
- * call was *not* answered may just be a node that goes down: one is foreign only when two looks in a row saw the same.
+ * What a node is by what was seen of it, oldest look first. Which certificate a node shows is certain, and so is that a call was answered. That one
+ * hangs up may just be a node that goes down: it is foreign only when two looks in a row saw the same. That a call fails says nothing of it.
  */
 export function judgeNode(looks: readonly Look[]): NodeState {
   const last = looks.at(-1);
@@ -61,7 +61,7 @@ export function judgeNode(looks: readonly Look[]): NodeState {
       if (handshake.kind === "trusted") return { kind: "ours", version };
       return stage === "maintenance" ? { kind: "maintenance", version } : { kind: "settling", version, stage };
     }
-    const why = answer?.why ?? "it was not called";
+    const why = answer?.why ?? "it hangs up";
     if (handshake.kind === "untrusted" && looks.length > 1 && looks.slice(-2).every(seemsForeign)) {
       return {
         kind: "foreign",
@@ -74,9 +74,9 @@ export function judgeNode(looks: readonly Look[]): NodeState {
   return { kind: "unreachable", why: handshake.why, refused: handshake.kind === "refused" };
 }
 
-/** A certificate of others, and the connection is dropped when a call comes without theirs. */
-function seemsForeign({ handshake, answer }: Look): boolean {
-  return handshake.kind === "untrusted" && answer?.kind === "failed" && answer.code === status.UNAVAILABLE;
+/** A certificate of others, and it hangs up on who comes without one of theirs. */
+function seemsForeign({ handshake }: Look): boolean {
+  return handshake.kind === "untrusted" && !handshake.isWelcome;
 }
 
 export interface ProbeOptions {
@@ -108,7 +108,7 @@ async function look(endpoint: string, credentials: TalosCredentials, options: Pr
   signal?.throwIfAborted();
   const handshake = await shake(endpoint, credentials, patience, signal);
   signal?.throwIfAborted();
-  if (handshake.kind !== "trusted" && handshake.kind !== "untrusted") return { handshake };
+  if (handshake.kind !== "trusted" && !(handshake.kind === "untrusted" && handshake.isWelcome)) return { handshake };
   const client =
     handshake.kind === "trusted" ? TalosClient.configured(endpoint, credentials) : TalosClient.maintenance(endpoint);
   try {
@@ -147,7 +147,7 @@ const invalid: Readonly<Record<string, Validity>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "name",
 };
 
-/** Which certificate a node shows, without a word of what it thinks of ours. */
+/** Which certificate a node shows and, where it is one of others, what it thinks of ours: a server of HTTP/2 speaks first. */
 function shake(
   endpoint: string,
   { ca, crt, key }: TalosCredentials,
@@ -165,6 +165,7 @@ function shake(
       ALPNProtocols: ["h2"],
       ...(isIP(endpoint) === 0 && { servername: endpoint }),
     });
+    let untrusted: string | undefined;
     const end = (handshake: Look["handshake"]) => {
       signal?.removeEventListener("abort", cancel);
       socket.destroy();
@@ -173,16 +174,24 @@ function shake(
     const cancel = () => end({ kind: "broken", why: "nobody waits for it any more" });
     signal?.addEventListener("abort", cancel, { once: true });
     socket.setTimeout(patience * 1000, () => end({ kind: "silent", why: `no answer within ${patience} s` }));
-    socket.on("error", (error: NodeJS.ErrnoException) =>
-      end({ kind: error.code === "ECONNREFUSED" ? "refused" : "broken", why: error.message }),
-    );
-    socket.on("end", () => end({ kind: "broken", why: "it closes the connection" }));
+    socket.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+      if (untrusted !== undefined) return end({ kind: "untrusted", isWelcome: false, why: untrusted });
+      end({ kind: code === "ECONNREFUSED" ? "refused" : "broken", why: message });
+    });
+    socket.on("end", () => {
+      if (untrusted !== undefined) return end({ kind: "untrusted", isWelcome: false, why: untrusted });
+      end({ kind: "broken", why: "it closes the connection" });
+    });
     socket.on("secureConnect", () => {
       if (socket.authorized) return end({ kind: "trusted" });
       // Node hands the code out, though it is typed as an error.
       const why = String(socket.authorizationError);
       const of = invalid[why];
-      if (of === undefined) return end({ kind: "untrusted", why });
+      if (of === undefined) {
+        untrusted = why;
+        socket.once("data", () => end({ kind: "untrusted", isWelcome: true, why }));
+        return;
+      }
       const { subjectaltname = "no name", valid_from, valid_to } = socket.getPeerCertificate();
       const validity = of === "name" ? subjectaltname : `from ${valid_from} to ${valid_to}`;
       end({ kind: "invalid", of, why: `its certificate is valid for ${validity}` });

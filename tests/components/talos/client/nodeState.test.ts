@@ -1,3 +1,5 @@
+import { createSecureServer } from "node:http2";
+import type { Server } from "node:net";
 import { createServer } from "node:tls";
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "@jest/globals";
@@ -5,7 +7,9 @@ import { judgeNode, type Look, probe } from "../../../../components/talos/client
 import { certificates } from "../../kubernetes/certificates.ts";
 
 const trusted = { kind: "trusted" } as const;
-const untrusted = { kind: "untrusted", why: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" } as const;
+const stranger = { kind: "untrusted", why: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" } as const;
+const untrusted = { ...stranger, isWelcome: true } as const;
+const unwelcome = { ...stranger, isWelcome: false } as const;
 const refused = { kind: "refused", why: "connect ECONNREFUSED 198.51.100.5:50000" } as const;
 const answered = (stage: string) => ({ kind: "answered", version: "v1.13.8", stage }) as const;
 const unanswered = (code: status, why: string) => ({ kind: "failed", code, why }) as const;
@@ -37,27 +41,27 @@ const outcomes: readonly (readonly [name: string, looks: readonly Look[], kind: 
   ],
 ];
 
-/** The same refusal, as the network may happen to tell it. */
-const refusals = [
-  "error:0A00045C:SSL routines::tlsv13 alert certificate required",
-  "read ECONNRESET",
-  "write EPIPE",
-  "Connection dropped",
-];
-
 describe("Node state (S0.2)", () => {
   test.each(outcomes)("%s", (_, looks, kind) => {
     expect(judgeNode(looks).kind).toBe(kind);
   });
 
-  test.each(refusals)("foreign, whether or not the alert gets through: %s", (why) => {
-    const look: Look = { handshake: untrusted, answer: unanswered(status.UNAVAILABLE, why) };
+  test("foreign when it has hung up on us twice", () => {
+    const look: Look = { handshake: unwelcome };
     expect(judgeNode([look, look]).kind).toBe("foreign");
     expect(judgeNode([look]).kind).toBe("unreachable");
   });
 
+  test.each(["read ECONNRESET", "14 UNAVAILABLE: connection reset by peer"])(
+    "a node that takes calls of anybody is not foreign, whatever becomes of them: %s",
+    (why) => {
+      const look: Look = { handshake: untrusted, answer: unanswered(status.UNAVAILABLE, why) };
+      expect(judgeNode([look, look])).toStrictEqual({ kind: "unreachable", why, refused: false });
+    },
+  );
+
   test("a node in maintenance that goes down between two looks is not foreign", () => {
-    const goesDown: Look = { handshake: untrusted, answer: unanswered(status.UNAVAILABLE, "read ECONNRESET") };
+    const goesDown: Look = { handshake: unwelcome };
     expect(judgeNode([goesDown, { handshake: refused }])).toStrictEqual({
       kind: "unreachable",
       why: refused.why,
@@ -66,19 +70,40 @@ describe("Node state (S0.2)", () => {
     expect(judgeNode([goesDown, { handshake: trusted, answer: answered("booting") }]).kind).toBe("ours");
   });
 
-  test("a node that is reached by a name that its certificate lacks is told by the names that it has (S2.6)", async () => {
-    const { ca, server } = certificates;
-    const [here, there] = ["127.0.0.1", "127.0.0.7"];
-    const node = createServer(server);
-    await new Promise<void>((done) => node.listen(50000, there, done));
+  describe("on the wire", () => {
+    const there = "127.0.0.7";
+    const { ca, server, stranger: other } = certificates;
     const base64 = (text: string) => Buffer.from(text).toString("base64");
     const credentials = { ca: base64(ca), crt: base64(server.cert), key: base64(server.key) };
-    expect(await probe(there, credentials)).toEqual({
-      kind: "invalid",
-      of: "name",
-      why: `its certificate is valid for IP Address:${here}`,
+
+    async function seen(node: Server): Promise<unknown> {
+      await new Promise<void>((done) => node.listen(50000, there, done));
+      try {
+        return await probe(there, credentials);
+      } finally {
+        await new Promise((done) => node.close(done));
+      }
+    }
+
+    test("a node that is reached by a name that its certificate lacks is told by the names that it has (S2.6)", async () => {
+      const why = "its certificate is valid for IP Address:127.0.0.1";
+      expect(await seen(createServer(server))).toEqual({ kind: "invalid", of: "name", why });
     });
-    await new Promise((done) => node.close(done));
+
+    test("one that wants a certificate of another PKI is foreign", async () => {
+      const mutual = { requestCert: true, rejectUnauthorized: true, ca: other.cert, ALPNProtocols: ["h2"] };
+      expect(await seen(createSecureServer({ ...other, ...mutual }))).toMatchObject({ kind: "foreign" });
+    });
+
+    test("one in maintenance whose calls fail in passing is not (S1.7-6)", async () => {
+      const node = createSecureServer(other);
+      const failed = { "grpc-status": "14", "grpc-message": "connection reset by peer" };
+      node.on("stream", (stream) =>
+        stream.respond({ ":status": 200, "content-type": "application/grpc", ...failed }, { endStream: true }),
+      );
+      const why = "connection reset by peer";
+      expect(await seen(node)).toEqual({ kind: "unreachable", why, refused: false });
+    });
   });
 
   test("a node that is too slow to answer is not foreign", () => {
