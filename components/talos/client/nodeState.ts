@@ -43,9 +43,9 @@ export interface Look {
   readonly answer?: Answer;
 }
 
-export type Answer =
+type Answer =
   | { readonly kind: "answered"; readonly version: string; readonly stage: string }
-  | { readonly kind: "failed"; readonly code: number | undefined; readonly why: string };
+  | { readonly kind: "failed"; readonly why: string };
 
 /**
  * What a node is by what was seen of it, oldest look first. Which certificate a node shows is certain, and so is that a call was answered. That one
@@ -135,9 +135,8 @@ export function isUnanswered(error: unknown): boolean {
 }
 
 function notAnswered(error: unknown): Answer {
-  const code = codeOf(error);
   const why = error instanceof Error ? ("details" in error ? String(error.details) : error.message) : String(error);
-  return isUnanswered(error) ? { kind: "failed", code, why } : { kind: "answered", version: "", stage: "" };
+  return isUnanswered(error) ? { kind: "failed", why } : { kind: "answered", version: "", stage: "" };
 }
 
 /** Verdicts of OpenSSL on a certificate that a CA of the same key did make. */
