@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { systemClock } from "../components/gates/clock.ts";
-import { waitAt } from "../components/gates/openGate.ts";
+import { waitAt } from "../components/gates/passGate.ts";
 import { findGate, type GateName } from "../components/gates/registry.ts";
 import { ask, Cluster, patience, timeline, until } from "./gateDelays/insideLab.ts";
 import { gateDelay } from "./summary/delays.ts";

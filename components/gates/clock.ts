@@ -28,3 +28,14 @@ export function pause(clock: Clock, milliseconds: number, signal?: AbortSignal):
     signal?.addEventListener("abort", finish);
   });
 }
+
+/** Resolves when the work has ended, or after so many milliseconds. */
+export function atMost(clock: Clock, milliseconds: number, work: Promise<void>): Promise<void> {
+  return new Promise((done) => {
+    const takeBack = clock.after(milliseconds, done);
+    void work.then(() => {
+      takeBack();
+      done();
+    });
+  });
+}

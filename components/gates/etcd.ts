@@ -3,7 +3,8 @@ import type { EtcdAlarm, EtcdMember } from "../talos/client/talosClient.ts";
 import { memberIsAt } from "../talos/etcdMember.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { everyNodeOurs } from "./nodeAnswers.ts";
-import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
+import type { NodeView, Reading, TalosGateInputs } from "./nodeView.ts";
+import { watchNodes } from "./watchNodes.ts";
 
 /** etcd as one control plane sees it. That alarms are told at all takes a quorum. */
 export interface EtcdFacts {

@@ -4,7 +4,7 @@ import { type Disk, type DiskChoice, describeChoice, describeDisk, matchingDisks
 import { identityFaults, type MachineTraits } from "../talos/machineTraits.ts";
 import type { Verdict } from "./gateDefinition.ts";
 import { away, problemOf } from "./nodeAnswers.ts";
-import type { GateNode, NodeView } from "./watchNodes.ts";
+import type { GateNode, NodeView } from "./nodeView.ts";
 
 export interface PreflightNode extends GateNode {
   /** Where it is installed to. */

@@ -1,6 +1,6 @@
 import type { NodeState } from "../talos/client/nodeState.ts";
 import type { Condition, Verdict } from "./gateDefinition.ts";
-import type { NodeView } from "./watchNodes.ts";
+import type { NodeView } from "./nodeView.ts";
 
 /** Before anything else can be asked of a node that has its config. */
 export const everyNodeOurs: Condition<readonly NodeView<unknown>[]> = {

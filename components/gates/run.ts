@@ -1,9 +1,11 @@
 // What the engine asks of a gate. The provider in the state only points here, so it is always this code that runs.
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, systemClock } from "./clock.ts";
+import type { GateOutputs, GateProperties } from "./gateProperties.ts";
 import { describe, isUnseen } from "./history.ts";
 import { interruption } from "./interruption.ts";
-import { type GateOutputs, type GateProperties, openGate, told, waitAt } from "./openGate.ts";
+import { openGate } from "./openGate.ts";
+import { told, waitAt } from "./passGate.ts";
 import { engineRow } from "./progress.ts";
 import { findGate } from "./registry.ts";
 

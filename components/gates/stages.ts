@@ -2,8 +2,9 @@ import { resources } from "../talos/client/resources.ts";
 import type { TalosService } from "../talos/client/talosClient.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { away, everyNodeOurs, problemOf } from "./nodeAnswers.ts";
+import type { NodeView, Reading, TalosGateInputs } from "./nodeView.ts";
 import { serviceWords } from "./serviceWords.ts";
-import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
+import { watchNodes } from "./watchNodes.ts";
 
 /** A node's own word of how far it is. */
 export interface Stage {

@@ -3,8 +3,9 @@ import { resources } from "../talos/client/resources.ts";
 import type { TalosService } from "../talos/client/talosClient.ts";
 import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
 import { answers, everyNodeOurs } from "./nodeAnswers.ts";
+import type { NodeView, Reading, TalosGateInputs } from "./nodeView.ts";
 import { serviceWords } from "./serviceWords.ts";
-import { type NodeView, type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
+import { watchNodes } from "./watchNodes.ts";
 
 type Services = readonly TalosService[];
 type Observation = readonly NodeView<Services>[];

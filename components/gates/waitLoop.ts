@@ -1,5 +1,5 @@
 // The one wait of all gates. It knows conditions and time, and nothing of what is looked at.
-import type { Clock } from "./clock.ts";
+import { atMost, type Clock } from "./clock.ts";
 import type { Condition, GateSettings } from "./gateDefinition.ts";
 import { History, isUnseen, type Unmet } from "./history.ts";
 import { Window } from "./window.ts";
@@ -78,7 +78,7 @@ export async function waitFor<Observation>(wait: Wait<Observation>): Promise<Wai
     });
   } finally {
     ended.abort();
-    await bounded(look, clock);
+    await atMost(clock, clearing, look);
   }
 }
 
@@ -93,14 +93,4 @@ async function follow<Observation>(
     judge(observation);
   }
   if (!signal.aborted) throw new Error("it is no longer looked at, though nobody said to stop");
-}
-
-function bounded(look: Promise<void>, clock: Clock): Promise<void> {
-  return new Promise((done) => {
-    const takeBack = clock.after(clearing, done);
-    void look.then(() => {
-      takeBack();
-      done();
-    });
-  });
 }

@@ -4,8 +4,9 @@ import type { Disk } from "../talos/installDisk.ts";
 import { readTraits } from "../talos/machineTraits.ts";
 import type { Clock } from "./clock.ts";
 import { type MachineFacts, type MachineView, machineVerdicts, type PreflightNode } from "./machineFaults.ts";
+import type { Reading, TalosGateInputs } from "./nodeView.ts";
 import { together } from "./together.ts";
-import { type Reading, type TalosGateInputs, watchNodes } from "./watchNodes.ts";
+import { watchNodes } from "./watchNodes.ts";
 
 export interface PreflightInputs extends TalosGateInputs<PreflightNode> {
   /** The Talos that the configs are made for. */

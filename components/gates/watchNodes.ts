@@ -1,55 +1,15 @@
 // What the gates on Talos look at: every node at a time, through its own API, each as it is now.
 
 import { isDeepStrictEqual } from "node:util";
-import { classify } from "../errors/classify.ts";
-import type { MachineIdentity } from "../machines/machine.ts";
-import type { Role } from "../machines/node.ts";
 import { codeOf } from "../talos/client/connection.ts";
-import { clientFor, isUnanswered, type NodeState, probe } from "../talos/client/nodeState.ts";
-import type { ResourceType, TalosClient, TalosCredentials } from "../talos/client/talosClient.ts";
+import { clientFor, probe } from "../talos/client/nodeState.ts";
+import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { type Clock, pause } from "./clock.ts";
 import { UnreadableNode } from "./lookFailure.ts";
 import { News } from "./news.ts";
+import type { GateNode, NodeView, Reading, TalosGateInputs } from "./nodeView.ts";
+import { readNode } from "./readNode.ts";
 
-/** A node as gates are told of it. */
-export interface GateNode extends MachineIdentity {
-  readonly name: string;
-  readonly role: Role;
-  /** Where it is reached from here. */
-  readonly endpoint: string;
-  /** Its address in the node network. */
-  readonly address: string;
-}
-
-/** What every gate on Talos is told. */
-export interface TalosGateInputs<Node extends GateNode = GateNode> {
-  readonly nodes: readonly Node[];
-  readonly credentials: TalosCredentials;
-}
-
-/** What is known of one node. */
-export interface NodeView<Facts, Node extends GateNode = GateNode> {
-  readonly node: Node;
-  /** How often it was probed since it answered last. */
-  readonly tries: number;
-  /** Nothing before the first probe has ended. */
-  readonly state?: NodeState;
-  /** What was read of it, while it answers. */
-  readonly facts?: Facts;
-  /** Why it answers, but not with what was asked for. */
-  readonly problem?: string;
-}
-
-export interface Reading<Facts> {
-  /** Resources whose changes are a reason to read. */
-  readonly follow: readonly ResourceType[];
-  /** Milliseconds after which is read in any case: shows what has no watch, and a connection that is dead without a word. */
-  readonly every: number;
-  read(client: TalosClient, options: { readonly signal: AbortSignal; readonly deadline: number }): Promise<Facts>;
-}
-
-/** Seconds that one reading may take. */
-const patience = 4;
 /** Milliseconds before a node that did not answer is probed again: first, and at most. */
 const backOff = { first: 50, most: 250 };
 /** Milliseconds after which a node that is not ours yet is probed again: it may have become so on the connection that there is. */
@@ -103,7 +63,7 @@ async function watchNode<Facts>(
       else {
         delay = backOff.first;
         const lasts = state.kind === "ours" ? undefined : unsettled;
-        await follow(client, reading, (read) => report({ tries: 0, state, ...read }), { lasts, signal, clock });
+        await readNode(client, reading, (read) => report({ tries: 0, state, ...read }), { lasts, signal, clock });
       }
     } catch (error) {
       // A connection that broke tells nothing of why; the next probe does. Anything else does not pass.
@@ -111,64 +71,5 @@ async function watchNode<Facts>(
     }
     await pause(clock, delay, signal);
     delay = Math.min(delay * 2, backOff.most);
-  }
-}
-
-interface Following {
-  /** Milliseconds after which it ends by itself. */
-  readonly lasts: number | undefined;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-}
-
-/** Reads again and again until the connection breaks. */
-async function follow<Facts>(
-  client: TalosClient,
-  { follow: types, every, read }: Reading<Facts>,
-  report: (read: Pick<NodeView<Facts>, "facts" | "problem">) => void,
-  { lasts, signal, clock }: Following,
-): Promise<void> {
-  const broken = new AbortController();
-  const ended = AbortSignal.any([signal, broken.signal]);
-  const news = new News(ended);
-  const watch = async (type: ResourceType) => {
-    try {
-      for await (const _ of client.watch(type, { signal: ended })) news.tell();
-    } catch {
-      // What it was, the next reading or probe finds out.
-    }
-    broken.abort();
-  };
-  let takeBackEnd: (() => void) | undefined;
-  let takeBack: (() => void) | undefined;
-  for (const type of types) void watch(type);
-  news.tell();
-  try {
-    while (await news.next()) {
-      takeBack?.();
-      const seen = await answerOf(() => read(client, { signal: ended, deadline: patience }));
-      if (ended.aborted) return;
-      report(seen);
-      // From the first answer on: a slow node's would not come before the end.
-      if (lasts !== undefined) takeBackEnd ??= clock.after(lasts, () => broken.abort());
-      takeBack = clock.after(every, () => news.tell());
-    }
-  } catch (error) {
-    if (!ended.aborted) throw error;
-  } finally {
-    takeBackEnd?.();
-    takeBack?.();
-    broken.abort();
-    client.close();
-  }
-}
-
-/** An answer that is none of the connection's is one of the node. */
-async function answerOf<Facts>(read: () => Promise<Facts>): Promise<Pick<NodeView<Facts>, "facts" | "problem">> {
-  try {
-    return { facts: await read() };
-  } catch (error) {
-    if (isUnanswered(error)) throw error;
-    return { problem: classify(error).seen };
   }
 }

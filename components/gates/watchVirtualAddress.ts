@@ -3,8 +3,9 @@ import { readKubeconfig } from "../kubernetes/kubeconfig.ts";
 import { resources } from "../talos/client/resources.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { type Clock, pause } from "./clock.ts";
+import type { GateNode, NodeView, Reading } from "./nodeView.ts";
 import { together, type Work } from "./together.ts";
-import { type GateNode, type NodeView, type Reading, watchNodes } from "./watchNodes.ts";
+import { watchNodes } from "./watchNodes.ts";
 import { type Answer, whoAnswers } from "./whoAnswers.ts";
 
 export interface VirtualAddressInputs {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { type EtcdFacts, etcd } from "../../../components/gates/etcd.ts";
-import type { NodeView } from "../../../components/gates/watchNodes.ts";
+import type { NodeView } from "../../../components/gates/nodeView.ts";
 import { recordedLooks } from "./recordedLooks.ts";
 import { verdicts } from "./verdicts.ts";
 

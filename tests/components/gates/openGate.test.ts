@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { systemClock } from "../../../components/gates/clock.ts";
-import { type GateProperties, openGate } from "../../../components/gates/openGate.ts";
+import type { GateProperties } from "../../../components/gates/gateProperties.ts";
+import { openGate } from "../../../components/gates/openGate.ts";
 import type { KubernetesObject } from "../../../components/kubernetes/objects.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 import { ObjectsApi } from "../kubernetes/objectsApi.ts";

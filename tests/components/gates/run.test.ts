@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { catalogue } from "../../../components/errors/catalogue.ts";
-import type { GateOutputs, GateProperties } from "../../../components/gates/openGate.ts";
+import type { GateOutputs, GateProperties } from "../../../components/gates/gateProperties.ts";
 import { create, diff, read, update } from "../../../components/gates/run.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 import { Engine } from "./engine.ts";

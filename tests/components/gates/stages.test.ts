@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import type { NodeView } from "../../../components/gates/nodeView.ts";
 import { type Stage, stages } from "../../../components/gates/stages.ts";
-import type { NodeView } from "../../../components/gates/watchNodes.ts";
 import { recordedLooks } from "./recordedLooks.ts";
 import { verdicts } from "./verdicts.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import type { NodeView } from "../../../components/gates/nodeView.ts";
 import { talosServices } from "../../../components/gates/talosServices.ts";
-import type { NodeView } from "../../../components/gates/watchNodes.ts";
 import type { TalosService } from "../../../components/talos/client/talosClient.ts";
 import { recordedLooks } from "./recordedLooks.ts";
 import { verdicts } from "./verdicts.ts";
