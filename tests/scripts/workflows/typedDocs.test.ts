@@ -60,6 +60,7 @@ const cannotBeTyped: readonly { readonly command: RegExp; readonly because: stri
   },
   { command: /^talosctl cluster create /, because: "it needs KVM, and downloads Talos' images" },
   { command: /^npm run lab -- exec node scripts\/gateDelays\.ts 30$/, because: "it is a measurement of minutes" },
+  { command: /^npm test -- reliability$/, because: "it is a measurement of an hour" },
   { command: /^npm run pulumi -- stack init mine --no-select$/, because: "it is for a backend of one's own" },
 ];
 
