@@ -41,6 +41,14 @@ function verdict(kustomization: Kustomization, wanted: string | undefined, isNew
   if (ready?.status === "True" && lastAppliedRevision !== wanted) {
     return { kind: "pending", where, reason: `has applied ${lastAppliedRevision ?? "nothing"}, and not yet ${wanted}` };
   }
+  if (
+    ready?.status === "Unknown" &&
+    lastAppliedRevision !== undefined &&
+    lastAppliedRevision === lastAttemptedRevision
+  ) {
+    // What was applied is applied again, as Flux does at each interval: whether it holds still, it will say when it has looked.
+    return { kind: "pending", where, reason, unseen: true };
+  }
   const isFinal = ready?.status === "False" && lastAttemptedRevision === wanted && cannotBeApplied(ready);
   return isFinal && isNewest ? { kind: "failed", where, reason, code: "SLU-K115" } : { kind: "pending", where, reason };
 }

@@ -100,6 +100,7 @@ describe("three control planes and two workers on three Proxmox hosts", () => {
     expect(kept.map(({ name }) => name).sort()).toEqual(vms.map(({ name }) => name).sort());
     await chain.lab.endFault(down);
     await chain.up();
+    await fluxHasLookedAnew(chain);
     await noDrift(chain);
   });
 
@@ -120,6 +121,16 @@ describe("three control planes and two workers on three Proxmox hosts", () => {
     expect(await proxmox.left()).toEqual([]);
   });
 });
+
+/** Its controllers went down with the host, and with them what they had fetched. What they said before stands until they have looked again. */
+async function fluxHasLookedAnew(chain: Chain): Promise<void> {
+  for (const kind of ["gitrepositories", "kustomizations"]) {
+    const flux = (...args: readonly string[]) => chain.kubectl("--namespace", "flux-system", ...args);
+    await flux("annotate", kind, "--all", "reconcile.fluxcd.io/requestedAt=host-is-back");
+    const waits = ["jsonpath={.status.lastHandledReconcileAt}=host-is-back", "condition=Ready"];
+    for (const wait of waits) await flux("wait", kind, "--all", `--for=${wait}`, "--timeout=120s");
+  }
+}
 
 function fail(why: string): never {
   throw new Error(why);

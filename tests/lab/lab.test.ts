@@ -108,11 +108,14 @@ describe("a lab that is killed", () => {
 });
 
 describe("the same seed", () => {
-  /** The facts of a cluster's nodes until they are Ready. Those of one moment come in any order. */
+  /** The facts of a cluster's nodes until they are Ready, and with them what does not wait for that. Those of one moment come in any order. */
   function facts(options: LabOptions): Promise<Record<string, string[]>> {
     return Lab.during(options, async (lab) => {
       const { nodes } = await Cluster.ready(lab, { talos, controlPlanes: 1, workers: 1 });
-      for (const { name } of nodes) await lab.until({ subject: name, what: "ready", value: "true" });
+      for (const { name: subject } of nodes) {
+        await lab.until({ subject, what: "ready", value: "true" });
+        await lab.until({ subject, what: "pod", value: "ready", detail: { pod: "kube-system/kube-proxy-" } });
+      }
       const own = lab.facts.all.filter(({ subject }) => nodes.some(({ name }) => name === subject));
       return bySubject(own.filter((fact) => !followsOnReady(fact)));
     });

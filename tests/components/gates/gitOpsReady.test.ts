@@ -95,6 +95,36 @@ describe("S3.2 the gate GitOpsReady", () => {
     ]);
   });
 
+  describe("U3 of a Kustomization that Flux is at work on", () => {
+    const atWork = (name: string, attempted: string) =>
+      judge(
+        seen({
+          ...recordings().healthy,
+          kustomizations: recordings().healthy.kustomizations.map((one) => {
+            if (one.metadata.name !== name) return one;
+            const words = { status: "Unknown" as const, reason: "Progressing", message: "Reconciliation in progress" };
+            const conditions = one.status?.conditions?.map((own) =>
+              own.type === "Ready" ? { ...own, ...words } : own,
+            );
+            return {
+              ...one,
+              status: { ...one.status, lastAttemptedRevision: attempted, conditions: conditions ?? [] },
+            };
+          }),
+        }),
+      );
+    const pending = { kind: "pending", reason: "Progressing: Reconciliation in progress" };
+
+    test("it is not known how it is where the same is applied again, as it is at each interval", () => {
+      const where = "Kustomization flux-system";
+      expect(atWork("flux-system", revision())).toEqual([{ ...pending, where, unseen: true }]);
+    });
+
+    test("it is not as it was where another revision is", () => {
+      expect(atWork("flux-system", "main@sha1:new")).toEqual([{ ...pending, where: "Kustomization flux-system" }]);
+    });
+  });
+
   test.each([
     ["GitRepository flux-system", "source git", "sources"],
     ["Kustomization flux-system", "kustomization", "kustomizations"],
