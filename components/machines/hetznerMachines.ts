@@ -78,7 +78,7 @@ export class HetznerMachines extends pulumi.ComponentResource {
     const subnet = new hcloud.NetworkSubnet(
       `${name}-subnet`,
       { networkId: numeric(network), type: "cloud", networkZone: args.networkZone, ipRange: args.nodeCidr },
-      { parent: this },
+      { parent: this, deleteBeforeReplace: true }, // the range of one that was half made is taken
     );
     const servers = this.makeServers(name, args, subnet);
 

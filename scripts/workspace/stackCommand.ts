@@ -11,6 +11,7 @@ import { startTrace } from "../summary/trace.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 import { engineCall } from "./engine.ts";
 import { Failure } from "./fail.ts";
+import { taintHalfMade } from "./halfMade.ts";
 import { stackAccess } from "./outputs.ts";
 import { root, workFolder } from "./paths.ts";
 import { run, runAttached } from "./run.ts";
@@ -47,6 +48,7 @@ async function update(toolchain: Toolchain, stack: Stack, options: readonly stri
   const trace = join(workFolder, "trace", `${stack.name}.jsonl`);
   await startTrace(trace);
   const code = await engine(toolchain, stack, ["up", ...options], { SLUICE_TRACE: trace });
+  if (code !== 0) await taintHalfMade(toolchain, stack);
   const lab = stack.lab?.lab;
   if (lab !== undefined) await keepAccess(lab, () => stackAccess(toolchain, stack.name));
   await printSummary({ toolchain, stack, lab, trace });

@@ -33,7 +33,7 @@ async function isWhole(chain: Chain): Promise<boolean> {
   const asked = [
     () => chain.kubectl(..."wait nodes".split(" "), ...ready.split(" ")),
     () => chain.kubectl(..."--namespace flux-system wait kustomization".split(" "), ...ready.split(" ")),
-    () => chain.talosctl(..."health --nodes 10.0.1.11 --wait-timeout 5s".split(" ")),
+    () => chain.talosctl(..."health --nodes 10.0.1.11 --wait-timeout 20s".split(" ")),
   ];
   for (const ask of asked) {
     const answer = await ask().catch((error: Error) => error);
@@ -52,8 +52,10 @@ async function bringUp(seed: number): Promise<Result & { readonly last: string }
   const chain = await Chain.of({ controlPlanes: 3, workers: 1, seed, scenario: stringify(strikes) });
   try {
     const runs: Run[] = [];
-    do runs.push(await chain.run("up"));
-    while (runs.at(-1)?.code !== 0 && runs.length < 4);
+    do {
+      if (runs.length > 0) await chain.taintHalfMade();
+      runs.push(await chain.run("up"));
+    } while (runs.at(-1)?.code !== 0 && runs.length < 4);
     // What has not struck by now would strike those who look.
     for (const place of strikes.keys()) await chain.lab.call("fault", "remove", `fault-${place + 1}`);
     const failed = runs.filter(({ code }) => code !== 0);

@@ -155,6 +155,11 @@ export class Chain {
     return run;
   }
 
+  /** After a run that failed, as `npm run up` does; returns the names of what was half made. */
+  async taintHalfMade(): Promise<readonly string[]> {
+    return (await this.engine.taintHalfMade()).map(nameIn);
+  }
+
   /** Changes the state itself, for what takes a year otherwise. */
   rewrite(change: (resource: StateResource) => void): Promise<void> {
     return this.engine.rewrite(change);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { ordinaryHome } from "../../../scripts/toolchain/official.ts";
 import { prepareToolchain } from "../../../scripts/toolchain/toolchain.ts";
+import { halfMade } from "../../../scripts/workspace/halfMade.ts";
 import type { Ended } from "../../../scripts/workspace/run.ts";
 import type { Lab } from "./lab.ts";
 import type { Watch } from "./watch.ts";
@@ -95,6 +96,13 @@ export class Engine {
   /** Lets another run begin where one was killed, which could not say that it had ended. */
   async unlock(): Promise<void> {
     await this.said(["cancel", "--stack", "test", "-C", this.program, "--yes"]);
+  }
+
+  /** Has what a failed run left half made be made anew, as `npm run up` does. */
+  async taintHalfMade(): Promise<readonly string[]> {
+    const urns = halfMade(await this.exported());
+    if (urns.length > 0) await this.said(["state", "taint", ...urns, "--yes", "--stack", "test", "-C", this.program]);
+    return urns;
   }
 
   /** The stack's outputs, secrets in plain text. */
