@@ -30,24 +30,17 @@ export interface StackState {
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-interface Resource {
-  readonly type: string;
-  readonly outputs?: Readonly<Record<string, unknown>>;
-}
-
 const gateType = "pulumi-nodejs:dynamic/gates:";
 const nodeType = "pulumi-nodejs:dynamic/talos:NodeConfiguration";
 
 /** Of what `pulumi stack export` prints. What is secret there is encrypted, and none of it is looked at. */
 export function readStackState(exported: unknown): StackState {
-  const { deployment } = record(exported);
-  const { resources } = record(deployment);
-  const all = Array.isArray(resources) ? (resources as readonly Resource[]) : [];
-  const outputsOf = (type: string) => all.filter((one) => one.type === type).map(({ outputs = {} }) => outputs);
+  const all = resourcesIn(exported).map(({ type, outputs }) => ({ type: text(type), outputs: record(outputs) }));
+  const outputsOf = (type: string) => all.filter((one) => one.type === type).map(({ outputs }) => outputs);
   const gates = new Map(
     all
       .filter(({ type }) => type.startsWith(gateType))
-      .map(({ type, outputs = {} }): [string, OpenGate] => [type.slice(gateType.length), openGate(outputs)]),
+      .map(({ type, outputs }): [string, OpenGate] => [type.slice(gateType.length), openGate(outputs)]),
   );
   const nodes = outputsOf(nodeType).map(
     ({ node, endpoint, version, attempts, lastError }): [string, ConfiguredNode] => [
@@ -74,6 +67,12 @@ function openGate({ evidence, waited, inputs, drift }: Readonly<Record<string, u
     inputs: record(inputs),
     drift: Array.isArray(drift) ? drift.map(String) : [],
   };
+}
+
+/** Of what `pulumi stack export` prints. */
+export function resourcesIn(exported: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const { resources } = record(record(exported).deployment);
+  return Array.isArray(resources) ? resources.map(record) : [];
 }
 
 /** A mapping as it is; anything else is an empty one. */

@@ -1,6 +1,6 @@
 // What a run has begun to make and could not finish. The engine takes that for made and updates it from then on: a server that was never started stays
 // off, and for a subnet there is no update at all. What is tainted the next `up` makes anew.
-import { record, text } from "../summary/stackState.ts";
+import { resourcesIn, text } from "../summary/stackState.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 import { root } from "./paths.ts";
 import { run } from "./run.ts";
@@ -15,9 +15,7 @@ const kinds = [
 
 /** Of what `pulumi stack export` prints: the URNs. What is protected its owner decides about. */
 export function halfMade(exported: unknown): readonly string[] {
-  const { resources } = record(record(exported).deployment);
-  const all: readonly unknown[] = Array.isArray(resources) ? resources : [];
-  return all.map(record).flatMap(({ type, urn, initErrors, protect, taint }) => {
+  return resourcesIn(exported).flatMap(({ type, urn, initErrors, protect, taint }) => {
     const reasons: readonly unknown[] = Array.isArray(initErrors) ? initErrors : [];
     const isBegun = reasons.some((reason) => text(reason).startsWith("creating "));
     return isBegun && kinds.includes(text(type)) && protect !== true && taint !== true ? [text(urn)] : [];

@@ -1,6 +1,6 @@
 // What a stack hands out that opens its cluster.
 import { withServer } from "../../components/talos/withServer.ts";
-import { record, text } from "../summary/stackState.ts";
+import { record, resourcesIn, text } from "../summary/stackState.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 import { settingsFile } from "./environments.ts";
 import { Failure } from "./fail.ts";
@@ -34,9 +34,8 @@ export async function stackAccess(toolchain: Toolchain, environment: string): Pr
  * taken from what made it. Where the Kubernetes API was not reached yet at the address that will be handed out, it is at the control plane's own.
  */
 export function accessIn(exported: unknown): StackAccess {
-  const { resources } = record(record(exported).deployment);
-  const all: readonly unknown[] = Array.isArray(resources) ? resources : [];
-  const outputs = (type: string) => record(all.map(record).find((resource) => resource.type === type)?.outputs);
+  const all = resourcesIn(exported);
+  const outputs = (type: string) => record(all.find((resource) => resource.type === type)?.outputs);
   const stack = outputs("pulumi:pulumi:Stack");
   const made = outputs("talos:cluster/kubeconfig:Kubeconfig");
   const raw = plain(made.kubeconfigRaw);
