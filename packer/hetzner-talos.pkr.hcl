@@ -1,5 +1,5 @@
 # Makes a snapshot of Talos in a Hetzner project: a small server boots its rescue system, writes the Image Factory's disk image
-# over its own disk, and is snapshotted. HCLOUD_TOKEN says which project.
+# over its own disk, and is snapshotted. HCLOUD_TOKEN determines the project.
 #
 #   packer init packer/hetzner-talos.pkr.hcl
 #   packer build -var talos_version=1.13.8 -var schematic_id=<id> packer/hetzner-talos.pkr.hcl
@@ -32,13 +32,13 @@ variable "schematic_id" {
 
 variable "schematic" {
   type        = string
-  description = "The schematic itself, to make it known to the factory first. Empty where the factory knows the id."
+  description = "The schematic itself, to register it at the factory first. Empty if the factory knows the id."
   default     = ""
 }
 
 variable "architecture" {
   type        = string
-  description = "Of the servers: amd64 or arm64."
+  description = "Architecture of the servers: amd64 or arm64."
   default     = "amd64"
   validation {
     condition     = contains(["amd64", "arm64"], var.architecture)
@@ -54,7 +54,7 @@ variable "factory" {
 
 variable "location" {
   type        = string
-  description = "Where the server is made. The snapshot can be used everywhere."
+  description = "Location of the temporary server. The snapshot can be used everywhere."
   default     = "fsn1"
 }
 

@@ -1,7 +1,7 @@
 // Command controlplane is a whole Kubernetes control plane in one file: etcd,
-// kube-apiserver, kube-controller-manager and kube-scheduler, with kwok for the
-// nodes and kubectl. One binary because they share most of their code: together
-// they are a third of their size apart, and share its pages in memory as well.
+// kube-apiserver, kube-controller-manager and kube-scheduler, and kubectl. One
+// binary because they share most of their code: together they are a third of
+// their size apart, and share its pages in memory as well.
 //
 // It runs the program it is called as, through a link or a chosen argv[0]; under
 // any other name the first argument says which one:
@@ -34,10 +34,6 @@ import (
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
-	kwokconfig "sigs.k8s.io/kwok/pkg/config"
-	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
-	kwoklog "sigs.k8s.io/kwok/pkg/log"
-	"sigs.k8s.io/kwok/pkg/utils/signals"
 )
 
 // Each program builds its command only when it is chosen: their constructors
@@ -48,7 +44,6 @@ var programs = map[string]func(){
 	"kube-controller-manager": func() { runComponent(controllermanager.NewControllerManagerCommand()) },
 	"kube-scheduler":          func() { runComponent(scheduler.NewSchedulerCommand()) },
 	"kubectl":                 runKubectl,
-	"kwok":                    runKwok,
 }
 
 func main() {
@@ -78,26 +73,6 @@ func runKubectl() {
 	_, _ = logs.GlogSetter(kubectl.GetLogVerbosity(os.Args))
 	if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 		kubectlutil.CheckErr(err)
-	}
-}
-
-func runKwok() {
-	dropComponentFlags()
-	global := pflag.NewFlagSet("global", pflag.ContinueOnError)
-	global.ParseErrorsAllowlist.UnknownFlags = true
-	global.Usage = func() {}
-
-	ctx, logger := kwoklog.InitFlags(signals.SetupSignalContext(), global)
-	ctx, err := kwokconfig.InitFlags(ctx, global)
-	if err != nil {
-		logger.Error("Init config flags", "err", err)
-		os.Exit(1)
-	}
-	command := kwok.NewCommand(ctx)
-	command.PersistentFlags().AddFlagSet(global)
-	if err := command.ExecuteContext(ctx); err != nil {
-		logger.Error("Execute exit", "err", err)
-		os.Exit(1)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package sdk writes the @pulumiverse/talos SDK for Node.js from the plugin's schema.
 //
 // `pulumi package gen-sdk` would do, but it asks the Node language host, and the one that can be built writes wrong
-// relative imports with Go 1.26 (filepath.Rel of an empty path changed; mended in later pulumi/pkg, used here).
+// relative imports with Go 1.26 (filepath.Rel of an empty path changed; later pulumi/pkg, used here, fixed it).
 package sdk
 
 import (
