@@ -1,6 +1,5 @@
-// Package ccm plays Hetzner's cloud controller manager: the node controllers of
-// Kubernetes itself, upon Hetzner's API. Routes and load balancers for Services
-// are not played.
+// Package ccm simulates Hetzner's cloud controller manager: it runs Kubernetes' own node controllers on Hetzner's API. Routes and load balancers for Services
+// are not simulated.
 package ccm
 
 import (
@@ -27,24 +26,24 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Program plays containers of the cloud controller manager.
+// Program simulates containers of the cloud controller manager.
 type Program struct {
-	// Endpoint is Hetzner's API, unless the container is told another.
+	// Endpoint is Hetzner's API, unless the container's environment names another.
 	Endpoint string
 	Timeline *timeline.Timeline
 }
 
 var _ cluster.Program = Program{}
 
-// As the real one has them.
+// The values of the real program.
 const (
 	statusEvery  = 5 * time.Minute
 	monitorEvery = 5 * time.Second
 	workers      = 1
 )
 
-// Plays says whether it is the container.
-func (p Program) Plays(_ *corev1.Pod, c corev1.Container) bool {
+// Handles reports whether the container is one of the cloud controller manager.
+func (p Program) Handles(_ *corev1.Pod, c corev1.Container) bool {
 	return container.ImageName(c.Image) == "hcloud-cloud-controller-manager"
 }
 
@@ -96,8 +95,7 @@ func (p Program) control(ctx context.Context, client kubernetes.Interface, env m
 	return nil
 }
 
-// connect reads the variables of the container as the real one does, and asks
-// the API whether the token is good.
+// connect reads the variables of the container like the real program, and checks with the API whether the token is valid.
 func (p Program) connect(ctx context.Context, env map[string]string) (*provider, error) {
 	token := env["HCLOUD_TOKEN"]
 	if token == "" {
@@ -128,7 +126,7 @@ func (p Program) connect(ctx context.Context, env map[string]string) (*provider,
 	return cloud, nil
 }
 
-// notice records the moment at which a node was made out.
+// notice records when a node was initialized.
 func (p Program) notice(before, after any) {
 	old, was := before.(*corev1.Node)
 	now, is := after.(*corev1.Node)

@@ -94,7 +94,7 @@ func TestWhichContainersItPlays(t *testing.T) {
 		"docker.io/hetznercloud/hcloud-cloud-controller-manager:v1.27.0": true,
 		"hcloud-csi-driver:v2.19.0":                                      false,
 	} {
-		require.Equal(t, want, Program{}.Plays(&corev1.Pod{}, corev1.Container{Image: image}), image)
+		require.Equal(t, want, Program{}.Handles(&corev1.Pod{}, corev1.Container{Image: image}), image)
 	}
 }
 
@@ -159,7 +159,7 @@ func newNode(name string) *corev1.Node {
 	}
 }
 
-// hetzner is a project with one server in one network.
+// hetzner returns a project with one server in one network.
 func hetzner() http.Handler {
 	server := schema.Server{
 		ID: 7, Name: "cp-1", Status: "running", ServerType: schema.ServerType{Name: "cpx31"},

@@ -11,10 +11,10 @@ import (
 	cloudprovider "k8s.io/cloud-provider"
 )
 
-// provider is Hetzner as the node controllers of Kubernetes see a cloud.
+// provider is Hetzner as a cloud of Kubernetes' node controllers.
 type provider struct {
 	client *hcloud.Client
-	// network is the one whose addresses are the nodes' internal ones, or 0.
+	// network is the one whose addresses are the nodes' internal addresses, or 0.
 	network int64
 }
 
@@ -25,7 +25,7 @@ var (
 
 const idPrefix = "hcloud://"
 
-// find is the server of a node, or nil.
+// find returns the server of a node, or nil.
 func (p *provider) find(ctx context.Context, node *corev1.Node) (*hcloud.Server, error) {
 	if node.Spec.ProviderID == "" {
 		server, _, err := p.client.Server.GetByName(ctx, node.Name)
@@ -40,19 +40,19 @@ func (p *provider) find(ctx context.Context, node *corev1.Node) (*hcloud.Server,
 	return server, err
 }
 
-// InstanceExists says whether the node has a server.
+// InstanceExists reports whether the node has a server.
 func (p *provider) InstanceExists(ctx context.Context, node *corev1.Node) (bool, error) {
 	server, err := p.find(ctx, node)
 	return server != nil, err
 }
 
-// InstanceShutdown says whether it is off.
+// InstanceShutdown reports whether the server is off.
 func (p *provider) InstanceShutdown(ctx context.Context, node *corev1.Node) (bool, error) {
 	server, err := p.find(ctx, node)
 	return server != nil && server.Status == hcloud.ServerStatusOff, err
 }
 
-// InstanceMetadata says what the Node is to be told of its server.
+// InstanceMetadata returns what the Node contains about its server.
 func (p *provider) InstanceMetadata(ctx context.Context, node *corev1.Node) (*cloudprovider.InstanceMetadata, error) {
 	server, err := p.find(ctx, node)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *provider) addresses(server *hcloud.Server) []corev1.NodeAddress {
 	return addresses
 }
 
-// zone is the name of the location's datacenter, which nodes still carry.
+// zone returns the name of the location's datacenter, which nodes still carry.
 func zone(location string) string {
 	datacenters := map[string]string{
 		"ash": "ash-dc1", "fsn1": "fsn1-dc14", "hel1": "hel1-dc2", "hil": "hil-dc1", "nbg1": "nbg1-dc3", "sin": "sin-dc1",
@@ -96,29 +96,29 @@ func zone(location string) string {
 	return location
 }
 
-// InstancesV2 is what it plays of a cloud.
+// InstancesV2 returns the only part of a cloud that is simulated.
 func (p *provider) InstancesV2() (cloudprovider.InstancesV2, bool) { return p, true }
 
-// ProviderName is as flags name it.
+// ProviderName returns the value of the flag --cloud-provider.
 func (p *provider) ProviderName() string { return "hcloud" }
 
-// HasClusterID says that it tags nothing.
+// HasClusterID reports that resources have no cluster tag.
 func (p *provider) HasClusterID() bool { return false }
 
 // Initialize has nothing to do.
 func (p *provider) Initialize(cloudprovider.ControllerClientBuilder, <-chan struct{}) {}
 
-// LoadBalancer is not played.
+// LoadBalancer is not simulated.
 func (p *provider) LoadBalancer() (cloudprovider.LoadBalancer, bool) { return nil, false }
 
-// Instances is the interface before InstancesV2.
+// Instances returns the interface before InstancesV2.
 func (p *provider) Instances() (cloudprovider.Instances, bool) { return nil, false }
 
 // Zones is part of InstancesV2.
 func (p *provider) Zones() (cloudprovider.Zones, bool) { return nil, false }
 
-// Clusters is not played.
+// Clusters is not simulated.
 func (p *provider) Clusters() (cloudprovider.Clusters, bool) { return nil, false }
 
-// Routes are not played.
+// Routes are not simulated.
 func (p *provider) Routes() (cloudprovider.Routes, bool) { return nil, false }

@@ -27,7 +27,7 @@ func (b block) has(address netip.Addr) bool {
 	return b.first.Compare(address) <= 0 && address.Compare(b.last) <= 0
 }
 
-// poolOf reads one. An error is what makes it unusable.
+// poolOf parses a pool. An error makes the pool unusable.
 func poolOf(object *unstructured.Unstructured) (pool, error) {
 	spec := struct {
 		Disabled        bool                  `json:"disabled"`
@@ -77,8 +77,7 @@ func blockOf(cidr, start, stop string) (block, error) {
 	return block{first, last}, err
 }
 
-// lastOf is the last address of a prefix, which may have more of them than anybody
-// counts.
+// lastOf returns the last address of a prefix, whose size may exceed an integer.
 func lastOf(prefix netip.Prefix) netip.Addr {
 	bytes := prefix.Addr().AsSlice()
 	for bit := prefix.Bits(); bit < prefix.Addr().BitLen(); bit++ {
@@ -88,23 +87,22 @@ func lastOf(prefix netip.Prefix) netip.Addr {
 	return last
 }
 
-// offers says whether the pool may give the address to the Service.
+// offers reports whether the pool may give the address to the Service.
 func (p pool) offers(service *corev1.Service, address netip.Addr) bool {
 	return p.selects.Matches(labels.Set(service.Labels)) &&
 		slices.ContainsFunc(p.blocks, func(b block) bool { return b.has(address) })
 }
 
-// annotations by which a Service asks for addresses.
+// Annotations with which a Service requests addresses.
 var asking = []string{"lbipam.cilium.io/ips", "io.cilium/lb-ipam-ips"}
 
-// given is what becomes of a Service.
+// given is the decision about a Service.
 type given struct {
 	addresses       []netip.Addr
 	reason, message string // why there are none
 }
 
-// give decides on the addresses of all Services: each keeps what it has, then
-// come those that ask for some, then all others, the oldest first.
+// give decides on the addresses of all Services: each keeps what it has; then those that request certain addresses are served, then all others, oldest first.
 func give(pools []pool, services []*corev1.Service) map[string]given {
 	taken := map[netip.Addr]bool{}
 	decided := map[string]given{}
@@ -169,7 +167,7 @@ func free(pools []pool, service *corev1.Service, taken map[netip.Addr]bool) (net
 	return netip.Addr{}, false
 }
 
-// isOurs says whether Cilium gives the Service its addresses.
+// isOurs reports whether Cilium gives the Service its addresses.
 func isOurs(service *corev1.Service) bool {
 	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || service.DeletionTimestamp != nil {
 		return false

@@ -30,10 +30,10 @@ import (
 
 func TestWhichContainersItPlays(t *testing.T) {
 	operator := corev1.Container{Name: "cilium-operator", Image: "quay.io/cilium/operator-generic:v1.18.8@sha256:abc"}
-	require.True(t, Operator{Definitions: "/d"}.Plays(nil, operator))
-	require.False(t, Operator{}.Plays(nil, operator), "it would have no kinds to make known")
-	require.False(t, Operator{Definitions: "/d"}.Plays(nil, corev1.Container{Name: "cilium-agent", Image: "quay.io/cilium/cilium:v1.18.8"}))
-	require.False(t, Operator{Definitions: "/d"}.Plays(nil, corev1.Container{Name: "manager", Image: "example.org/operator:v1"}))
+	require.True(t, Operator{Definitions: "/d"}.Handles(nil, operator))
+	require.False(t, Operator{}.Handles(nil, operator), "it would have no kinds to make known")
+	require.False(t, Operator{Definitions: "/d"}.Handles(nil, corev1.Container{Name: "cilium-agent", Image: "quay.io/cilium/cilium:v1.18.8"}))
+	require.False(t, Operator{Definitions: "/d"}.Handles(nil, corev1.Container{Name: "manager", Image: "example.org/operator:v1"}))
 }
 
 func TestEachServiceGetsItsAddress(t *testing.T) {
@@ -92,8 +92,8 @@ func TestPoolsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The whole operator: it is Ready when the API serves its kinds, and gives out
-// addresses then.
+// The operator from its start: it is Ready when the API serves its kinds, and then
+// gives out addresses.
 func TestTheOperator(t *testing.T) {
 	folder := t.TempDir()
 	for i, file := range kinds {
@@ -150,7 +150,7 @@ func TestDefinitionsThatAreNotThere(t *testing.T) {
 	require.ErrorContains(t, Operator{}.Run(t.Context(), cluster.Run{Kubeconfig: []byte("{")}), "cilium-operator: ")
 }
 
-// newObjects is an API that serves each kind as soon as it is told of it.
+// newObjects returns an API that serves each kind as soon as its definition is created.
 func newObjects(t *testing.T) dynamic.Interface {
 	t.Helper()
 	objects := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{

@@ -15,13 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kinds are those that the lab knows what to do with. The real operator makes
-// known some twenty.
+// kinds are those that the lab implements. The real operator registers about twenty.
 var kinds = []string{"v2/ciliumloadbalancerippools.yaml", "v2alpha1/ciliuml2announcementpolicies.yaml"}
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// register makes the kinds known, and returns when the API serves them.
+// register registers the kinds, and returns when the API serves them.
 func register(ctx context.Context, objects dynamic.Interface, folder string) error {
 	for _, file := range kinds {
 		content, err := os.ReadFile(filepath.Join(folder, file))
@@ -43,7 +42,7 @@ func register(ctx context.Context, objects dynamic.Interface, folder string) err
 	return nil
 }
 
-// served waits until the API says that it serves the kind.
+// served waits until the API serves the kind.
 func served(ctx context.Context, objects dynamic.Interface, name string) error {
 	changes, err := objects.Resource(definitions).Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {

@@ -24,8 +24,7 @@ import (
 
 var poolKind = schema.GroupVersionResource{Group: "cilium.io", Version: "v2", Resource: "ciliumloadbalancerippools"}
 
-// satisfied is the condition of a Service that says whether it got what it asked
-// for.
+// satisfied is the condition of a Service that shows whether it got the addresses that it requests.
 const satisfied = "cilium.io/IPAMRequestSatisfied"
 
 // giver gives Services their addresses.
@@ -34,7 +33,7 @@ type giver struct {
 	timeline *timeline.Timeline
 }
 
-// run decides again whenever a pool or a Service changes.
+// run assigns the addresses again whenever a pool or a Service changes.
 func (g giver) run(ctx context.Context, objects dynamic.Interface) error {
 	typed := informers.NewSharedInformerFactory(g.client, 0)
 	untyped := dynamicinformer.NewDynamicSharedInformerFactory(objects, 0)
@@ -58,7 +57,7 @@ func (g giver) run(ctx context.Context, objects dynamic.Interface) error {
 	defer typed.Shutdown()
 	untyped.Start(ctx.Done())
 	defer untyped.Shutdown()
-	defer cancel() // else an error would wait for them for ever
+	defer cancel() // else Shutdown would block forever after an error
 	if !cache.WaitForCacheSync(ctx.Done(), services.Informer().HasSynced, pools.Informer().HasSynced) {
 		return context.Cause(ctx)
 	}
@@ -78,7 +77,7 @@ func (g giver) run(ctx context.Context, objects dynamic.Interface) error {
 		}
 		var usable []pool
 		for _, object := range found {
-			// One that cannot be read offers nothing, and keeps nobody from the others.
+			// An unreadable pool offers nothing, and does not affect the others.
 			if one, err := poolOf(object.(*unstructured.Unstructured)); err == nil {
 				usable = append(usable, one)
 			}
@@ -87,7 +86,7 @@ func (g giver) run(ctx context.Context, objects dynamic.Interface) error {
 		decided := give(usable, all)
 		for _, service := range all {
 			if decision, is := decided[nameOf(service)]; is {
-				if err := g.tell(ctx, service, decision); err != nil {
+				if err := g.writeStatus(ctx, service, decision); err != nil {
 					return err
 				}
 			}
@@ -95,20 +94,20 @@ func (g giver) run(ctx context.Context, objects dynamic.Interface) error {
 	}
 }
 
-// tell writes what was decided into the Service, unless it says so already.
-func (g giver) tell(ctx context.Context, service *corev1.Service, decision given) error {
+// writeStatus writes the decision into the Service's status, unless it is already there.
+func (g giver) writeStatus(ctx context.Context, service *corev1.Service, decision given) error {
 	status, reason, message := metav1.ConditionTrue, "satisfied", ""
 	if decision.reason != "" {
 		status, reason, message = metav1.ConditionFalse, decision.reason, decision.message
 	}
-	isTold := slices.ContainsFunc(service.Status.Conditions, func(c metav1.Condition) bool {
+	isWritten := slices.ContainsFunc(service.Status.Conditions, func(c metav1.Condition) bool {
 		return c.Type == satisfied && c.Status == status && c.Reason == reason
 	})
-	if isTold && slices.Equal(addressesOf(service), decision.addresses) {
+	if isWritten && slices.Equal(addressesOf(service), decision.addresses) {
 		return nil
 	}
 	mode := corev1.LoadBalancerIPModeVIP
-	ingress := []corev1.LoadBalancerIngress{} // none is said too
+	ingress := []corev1.LoadBalancerIngress{} // empty, not null, where there is none
 	for _, address := range decision.addresses {
 		ingress = append(ingress, corev1.LoadBalancerIngress{IP: address.String(), IPMode: &mode})
 	}
@@ -125,7 +124,7 @@ func (g giver) tell(ctx context.Context, service *corev1.Service, decision given
 	}
 	_, err = g.client.CoreV1().Services(service.Namespace).Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if apierrors.IsNotFound(err) {
-		return nil // it went meanwhile
+		return nil // it was deleted meanwhile
 	}
 	if err != nil {
 		return err

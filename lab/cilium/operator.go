@@ -1,5 +1,4 @@
-// Package cilium plays Cilium's operator: the kinds that addresses of Services
-// are told by, and giving those addresses out.
+// Package cilium simulates Cilium's operator: it registers Cilium's kinds, including those that configure addresses of Services, and assigns those addresses.
 package cilium
 
 import (
@@ -20,19 +19,19 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Operator plays containers of Cilium's operator.
+// Operator simulates containers of Cilium's operator.
 type Operator struct {
 	// Definitions is a folder with the definitions of Cilium's kinds.
 	Definitions string
 	Pace        *pace.Pace
 	Timeline    *timeline.Timeline
-	// IsHeard says whether a machine is up.
+	// IsHeard reports whether a machine is up.
 	IsHeard func(machine string) bool
 }
 
 var _ cluster.Program = Operator{}
 
-// As the real one has them.
+// The values of the real one.
 const (
 	leaseName     = "cilium-operator-resource-lock"
 	leaseDuration = 15 * time.Second
@@ -40,12 +39,12 @@ const (
 	leaseRetry    = 2 * time.Second
 )
 
-// Plays says whether it is the container: operator-generic, or that of a cloud.
-func (o Operator) Plays(pod *corev1.Pod, c corev1.Container) bool {
+// Handles reports whether the container is the operator's: operator-generic, or a cloud's.
+func (o Operator) Handles(pod *corev1.Pod, c corev1.Container) bool {
 	return o.Definitions != "" && c.Name == "cilium-operator" && strings.HasPrefix(container.ImageName(c.Image), "operator")
 }
 
-// Run makes the kinds known, and gives out addresses while it leads.
+// Run registers the kinds, and assigns addresses while it leads.
 func (o Operator) Run(ctx context.Context, run cluster.Run) error {
 	config, err := clientcmd.RESTConfigFromKubeConfig(run.Kubeconfig)
 	if err != nil {

@@ -12,11 +12,10 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
 )
 
-// defaultDir is the lab's folder unless it is named.
+// defaultDir is the lab's folder unless --dir names one.
 const defaultDir = ".work/lab/default"
 
-// Run runs the command line, for labs that compose puts together, and returns
-// the exit code.
+// Run runs the command line and returns the exit code. compose puts labs together.
 func Run(args []string, compose daemon.Compose) int {
 	root := rootCommand(compose)
 	root.SetArgs(args)
@@ -35,12 +34,12 @@ func Run(args []string, compose daemon.Compose) int {
 	return 0
 }
 
-// exitCode is that of a command that ran in the lab.
+// exitCode is the exit code of a command that ran in the lab.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// options are those that every command knows.
+// options are those that every command has.
 type options struct {
 	dir string
 }
@@ -50,7 +49,7 @@ func rootCommand(compose daemon.Compose) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice-lab",
 		Short: "A cloud, machines with Talos and Kubernetes, offline on this machine",
-		Long: `sluice-lab plays a cloud, an image factory, machines that run Talos and the Kubernetes that they make up, offline on this machine.
+		Long: `sluice-lab simulates a cloud, an image factory, machines that run Talos and the Kubernetes that they form, offline on this machine.
 A lab has a network of its own: commands reach it with "sluice-lab exec" and "sluice-lab shell". Any number of labs run side by side,
 each in its own folder.`,
 		SilenceUsage:      true,
@@ -71,7 +70,7 @@ each in its own folder.`,
 
 func (o *options) folder() (daemon.Folder, error) { return daemon.OpenFolder(o.dir) }
 
-// living is the folder of a lab that runs, and what is known of it.
+// living returns the folder of a running lab, and its Info.
 func (o *options) living() (daemon.Folder, *daemon.Info, error) {
 	folder, err := o.folder()
 	if err != nil {
@@ -84,7 +83,7 @@ func (o *options) living() (daemon.Folder, *daemon.Info, error) {
 	return folder, info, err
 }
 
-// say prints what a person should know while a command runs.
+// say returns a function that prints the progress of a command.
 func say(cmd *cobra.Command) func(string) {
 	return func(step string) { cmd.PrintErrln("lab:", step) }
 }

@@ -15,18 +15,18 @@ import (
 func (o *options) faultCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fault",
-		Short: "Let things go wrong, and see what shall",
+		Short: "Inject faults, list and remove them",
 	}
 	cmd.AddCommand(o.faultAddCommand(), o.faultListCommand(), o.faultRemoveCommand())
 	return cmd
 }
 
-// faultFlags describe an entry of a scenario.
+// faultFlags are the flags that describe an entry of a scenario.
 type faultFlags struct {
 	file        string
 	entry       scenario.Entry
 	on, do      string
-	delay       time.Duration
+	delay, by   time.Duration
 	after, stay time.Duration
 	when, until string
 }
@@ -35,21 +35,26 @@ func (o *options) faultAddCommand() *cobra.Command {
 	var f faultFlags
 	cmd := &cobra.Command{
 		Use:   "add",
-		Short: "Let something go wrong; prints the fault's id",
-		Long: `Let something go wrong. What can, and what it is called:
+		Short: "Inject a fault; prints the fault's id",
+		Long: `Inject a fault. Where it can happen, and by which name:
   cloud    a request to the cloud: name "POST /v1/servers", subject the cloud
   talos    a call to a node: name "ApplyConfiguration", subject the node
   kube     a request to Kubernetes: name "GET /api/v1/nodes", subject the cluster
   machine  a machine that is on: name "power"
   stage    a stage that a node enters: name "installing"
+  install  an install: name "/dev/sda"
   service  a service of Talos that starts: name "kubelet"
+  health   a health check: name "kubelet", subject the node; or of a target: name "dev-cp-1:6443", subject the load balancer
+  clock    the clock of a node: name "boot" or "sync"
   member   an etcd member that would become a voter: name "promote"
   node     a Kubernetes node: name "register" or "lease"
   pod      a pod before it is Ready: name "kube-system/cilium-*", subject the node
+  datapath a connection from a pod: name "10.96.0.1:443", subject the node
+  image    an image that a node pulls: name "*/etcd:*", subject the node
   disk     a disk at a node's boot: name "/dev/sda"
   pki      a node's first boot: name "boot"
   host     a Proxmox host that is up: name "power", subject the host
-Names and subjects are patterns in which * stands for anything.`,
+Names and subjects are patterns in which * matches anything.`,
 		Example: `  sluice-lab fault add --on cloud --name "POST /v1/servers" --do fail --code 503 --times 2
   sluice-lab fault add --on stage --name installing --subject w-1 --do hold --until stage=running@cp-1
   sluice-lab fault add --on machine --subject cp-2 --do crash --times 1
@@ -74,29 +79,31 @@ Names and subjects are patterns in which * stands for anything.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.file, "file", "", "faults in YAML or JSON, one or a list; - reads what is piped in")
-	flags.StringVar(&f.entry.ID, "id", "", "what it is called; made up unless given")
-	flags.StringVar(&f.on, "on", "", "where it strikes (see above)")
-	flags.StringVar(&f.entry.Name, "name", "", "what it strikes there; everything unless given")
-	flags.StringVar(&f.entry.Subject, "subject", "", "whom it strikes; everyone unless given")
-	flags.StringVar(&f.do, "do", "", "what happens: refuse, delay, drop, fail, hold, crash, absent or other")
-	flags.IntVar(&f.entry.Times, "times", 0, "how often; without end unless given")
-	flags.IntVar(&f.entry.Skip, "skip", 0, "how many pass unharmed first")
+	flags.StringVar(&f.file, "file", "", "faults in YAML or JSON, one or a list; - reads standard input")
+	flags.StringVar(&f.entry.ID, "id", "", "the fault's id; generated unless given")
+	flags.StringVar(&f.on, "on", "", "where it happens (see above)")
+	flags.StringVar(&f.entry.Name, "name", "", "the name of what it affects; everything unless given")
+	flags.StringVar(&f.entry.Subject, "subject", "", "the subject that it affects; every one unless given")
+	flags.StringVar(&f.do, "do", "", "what happens: refuse, delay, drop, lose, cut, fail, hold, crash, skew, absent or other")
+	flags.IntVar(&f.entry.Times, "times", 0, "how often; indefinitely unless given")
+	flags.IntVar(&f.entry.Skip, "skip", 0, "how many matches it leaves alone first")
+	flags.IntVar(&f.entry.Every, "every", 0, "only every such match: 10 is every tenth")
 	flags.DurationVar(&f.delay, "delay", 0, "how long, for --do delay")
+	flags.DurationVar(&f.by, "by", 0, "how far the clock is ahead, for --do skew; -1h is behind")
 	flags.StringVar(&f.entry.Code, "code", "", "the error's code, for --do fail")
 	flags.StringVar(&f.entry.Message, "message", "", "the error's text, for --do fail")
 	flags.StringVar(&f.when, "when", "", "arm it when a fact is recorded: what=value@subject")
-	flags.DurationVar(&f.after, "after", 0, "arm it this much later")
+	flags.DurationVar(&f.after, "after", 0, "arm it after this time")
 	flags.StringVar(&f.until, "until", "", "end it when a fact is recorded: what=value@subject")
 	flags.DurationVar(&f.stay, "for", 0, "end it after this time")
 	cmd.MarkFlagsOneRequired("file", "on")
-	for _, other := range []string{"id", "on", "name", "subject", "do", "times", "skip", "delay", "code", "message", "when", "after", "until", "for"} {
+	for _, other := range []string{"id", "on", "name", "subject", "do", "times", "skip", "delay", "by", "code", "message", "when", "after", "until", "for"} {
 		cmd.MarkFlagsMutuallyExclusive("file", other)
 	}
 	return cmd
 }
 
-// content is what to send, and what to call it in messages.
+// content returns what to send, and its name in messages.
 func (f *faultFlags) content(cmd *cobra.Command) (string, []byte, error) {
 	if f.file != "" {
 		content, err := readFileOrStdin(cmd, f.file)
@@ -104,9 +111,10 @@ func (f *faultFlags) content(cmd *cobra.Command) (string, []byte, error) {
 	}
 	entry := f.entry
 	entry.On, entry.Do = fault.Kind(f.on), fault.Action(f.do)
+	entry.By = fault.Offset(f.by)
 	entry.Delay, entry.After, entry.For = fault.Duration(f.delay), fault.Duration(f.after), fault.Duration(f.stay)
 	entry.When, entry.Until = moment(f.when), moment(f.until)
-	// Told here, the flags are named and no line of a file that is not there.
+	// Checked here, so that errors name the flags and not a line of a file that does not exist.
 	if err := entry.Check(); err != nil {
 		return "", nil, err
 	}
@@ -114,7 +122,7 @@ func (f *faultFlags) content(cmd *cobra.Command) (string, []byte, error) {
 	return "flags", content, err
 }
 
-// moment reads "what=value@subject", of which each part may be missing.
+// moment parses "what=value@subject"; each part may be missing.
 func moment(text string) *scenario.Moment {
 	if text == "" {
 		return nil
@@ -149,7 +157,7 @@ func (o *options) faultRemoveCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "remove <id>...",
-		Short: "End faults: what they hold goes on",
+		Short: "Remove faults; what they hold is released",
 		Args: func(_ *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return fmt.Errorf("name the faults to remove, or --all")

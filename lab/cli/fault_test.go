@@ -32,6 +32,8 @@ func TestFaults(t *testing.T) {
 
 	require.Equal(t, "fault-1\n", lab(t, dir, "fault", "add", "--on", "cloud", "--name", "POST /v1/servers", "--do", "fail", "--code", "503", "--times", "2"))
 	require.Equal(t, "late\n", lab(t, dir, "fault", "add", "--id", "late", "--on", "talos", "--subject", "cp-1", "--do", "delay", "--delay", "2s", "--when", "stage=booting@cp-*", "--until", "@cp-1", "--for", "1m"))
+	require.Equal(t, "clock\n", lab(t, dir, "fault", "add", "--id", "clock", "--on", "clock", "--name", "boot", "--do", "skew", "--by", "-1h"))
+	lab(t, dir, "fault", "remove", "clock")
 	stdin := command(t, dir, "fault", "add", "--file", "-")
 	stdin.Stdin = strings.NewReader("[{id: a, on: pod, do: hold}, {id: b, on: pod, do: hold}]")
 	require.Equal(t, result{0, "a\nb\n", ""}, run(t, stdin))
@@ -121,8 +123,8 @@ func TestAConfigIsCheckedBeforeAnythingStarts(t *testing.T) {
 	for name, test := range map[string]struct{ flag, content, want string }{
 		"a key":      {"--config", "profil: fast", `FILE: unknown field "profil"`},
 		"a value":    {"--config", "profile: slow", `the lab's config: profile: no profile "slow": there are "fast" and "real"`},
-		"a scenario": {"--scenario", "- on: pod\n  do: hold\n  for: ever", `FILE:3: for: "ever" is no duration such as "1m30s"`},
-		"a tool":     {"--tools", "{helm: helm}", `the lab's config: tools.helm: "helm" is no absolute path`},
+		"a scenario": {"--scenario", "- on: pod\n  do: hold\n  for: ever", `FILE:3: for: "ever" is not a duration such as "1m30s"`},
+		"a tool":     {"--tools", "{helm: helm}", `the lab's config: tools.helm: "helm" is not an absolute path`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t)

@@ -48,9 +48,9 @@ func (o *options) enter(command daemon.Command) error {
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
+	self, err := ownPath()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return err
 	}
 	command.Folder = folder
 	command.Again = append([]string{self}, os.Args[1:]...)
@@ -65,12 +65,21 @@ func (o *options) enter(command daemon.Command) error {
 	return nil
 }
 
-// becomeCommand, initCommand and serveCommand are how the program starts itself.
+// ownPath returns the path of sluice-lab, which starts itself.
+func ownPath() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find the path of sluice-lab: %w", err)
+	}
+	return self, nil
+}
+
+// becomeCommand, initCommand and serveCommand are the commands with which sluice-lab starts itself.
 
 func becomeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "become <path> <arguments, from the program's name on>",
-		Short:              "Become a program that ends with whoever started it",
+		Short:              "Become a program that ends with the process that started it",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		Args:               cobra.MinimumNArgs(2),
@@ -91,9 +100,9 @@ func (o *options) initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			self, err := os.Executable()
+			self, err := ownPath()
 			if err != nil {
-				return fmt.Errorf("find this program: %w", err)
+				return err
 			}
 			code, err := daemon.Init(folder, []string{self, "serve"})
 			if err == nil && code != 0 {

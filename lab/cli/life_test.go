@@ -21,7 +21,9 @@ import (
 
 func TestALabComesAndGoes(t *testing.T) {
 	dir := folder(t)
-	up := run(t, command(t, dir, "up", "--seed", "5"))
+	start := command(t, dir, "up", "--seed", "5")
+	start.Env = append(start.Env, "HCLOUD_TOKEN=the caller's", "PULUMI_CONFIG_PASSPHRASE=the caller's")
+	up := run(t, start)
 	require.Zero(t, up.code, up.errors)
 	t.Log(up.errors)
 	require.Contains(t, up.errors, "lab: starting a process that outlives its parent\n")
@@ -55,6 +57,13 @@ func TestALabComesAndGoes(t *testing.T) {
 
 	spaces := namespaces(t, info)
 	require.NotEmpty(t, inhabitants(t, spaces))
+	for _, link := range inhabitants(t, spaces) {
+		environment, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(link)), "environ"))
+		require.NoError(t, err)
+		// Not by NotContains, whose failure would print what is in there.
+		require.False(t, strings.Contains(string(environment), "the caller's"), "%s has an account of the lab's caller", link)
+		require.True(t, strings.Contains(string(environment), "PATH="), link)
+	}
 	require.Contains(t, run(t, command(t, dir, "down")).errors, "lab: ended\n")
 	gone(t, info, spaces)
 	require.Empty(t, files(t, dir))
@@ -166,7 +175,7 @@ func TestDownKillsALabThatDoesNotHear(t *testing.T) {
 	lab(t, dir, "exec", "--", "sh", "-c", "kill -STOP $(pgrep -f 'serve --di[r]')")
 	down := run(t, command(t, dir, "down"))
 	require.Zero(t, down.code, down.errors)
-	require.Contains(t, down.errors, "the lab does not hear")
+	require.Contains(t, down.errors, "the lab does not respond")
 	gone(t, info, spaces)
 	require.Empty(t, files(t, dir))
 }
@@ -227,6 +236,6 @@ func TestALabIsNotPutOverOtherFiles(t *testing.T) {
 	dir := folder(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "state"), 0o755))
 	up := run(t, command(t, dir, "up"))
-	require.Equal(t, result{1, "", "sluice-lab: " + filepath.Join(dir, "state") + " is in the way, and no lab left it there: choose another folder for the lab\n"}, up)
+	require.Equal(t, result{1, "", "sluice-lab: " + filepath.Join(dir, "state") + " exists, and no lab created it: choose another folder for the lab\n"}, up)
 	require.Equal(t, []string{"state"}, files(t, dir))
 }

@@ -13,12 +13,12 @@ import (
 func (o *options) machineCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
-		Short: "Lay a hand on machines that no cloud has: put more of them in, turn them on and off, put another into the place of one",
+		Short: "Add existing machines, turn them on and off, replace them",
 	}
 	cmd.AddCommand(
 		o.addMachinesCommand(),
 		o.buttonCommand("on", "Turn a machine on", (*control.Client).PowerOn),
-		o.buttonCommand("off", "Pull a machine's plug", (*control.Client).PowerOff),
+		o.buttonCommand("off", "Cut a machine's power", (*control.Client).PowerOff),
 		o.replaceCommand(),
 	)
 	return cmd
@@ -28,7 +28,7 @@ func (o *options) addMachinesCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "add",
-		Short: "Put in machines that are not there, by name, and turn them on; prints which",
+		Short: "Add the machines that the lab does not have, by name, and turn them on; prints their names",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, _, err := o.living()
@@ -51,8 +51,8 @@ func (o *options) addMachinesCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&file, "file", "", "a list of machines, as in the lab's config, in YAML or JSON; - reads what is piped in")
-	_ = cmd.MarkFlagRequired("file") // it is there
+	cmd.Flags().StringVar(&file, "file", "", "a list of machines, as in the lab's config, in YAML or JSON; - reads standard input")
+	_ = cmd.MarkFlagRequired("file") // it fails only for an unknown flag
 	return cmd
 }
 
@@ -75,7 +75,7 @@ func (o *options) replaceCommand() *cobra.Command {
 	var by rack.Identity
 	cmd := &cobra.Command{
 		Use:   "replace <machine>",
-		Short: "Put another machine into the place of one, behind the same address and with an empty disk; prints which",
+		Short: "Replace a machine by another one with the same address and an empty disk; prints its identity",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder, _, err := o.living()
@@ -89,7 +89,7 @@ func (o *options) replaceCommand() *cobra.Command {
 			return printJSON(cmd, put)
 		},
 	}
-	cmd.Flags().StringVar(&by.MAC, "mac", "", "its MAC; made up unless given")
-	cmd.Flags().StringVar(&by.UUID, "uuid", "", "its UUID; made up unless given")
+	cmd.Flags().StringVar(&by.MAC, "mac", "", "its MAC; generated unless given")
+	cmd.Flags().StringVar(&by.UUID, "uuid", "", "its UUID; generated unless given")
 	return cmd
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 )
 
-// asCommand is set in the environment of the test binary when it is to be the
-// command line.
+// asCommand is set in the environment of the test binary to run it as the command
+// line.
 const asCommand = "SLUICE_LAB_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -88,7 +88,7 @@ func (s *small) Replace(_ context.Context, name string, by rack.Identity) (rack.
 	return by, s.hand(name, "replaced")
 }
 
-// hand notes what a person does to a machine.
+// hand records what a user does to a machine.
 func (s *small) hand(name, what string) error {
 	if name != "box" {
 		return fmt.Errorf("no machine %q", name)
@@ -109,7 +109,7 @@ func (s *small) DialKubernetes(ctx context.Context) (net.Conn, error) {
 
 func (s *small) Close(context.Context) error { return s.server.Close() }
 
-// folder is one for a lab that is taken down after the test.
+// folder returns the folder of a lab that is taken down after the test.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "lab")
@@ -122,7 +122,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// command is the command line, for a lab's folder.
+// command returns the command line, for a lab's folder.
 func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{args[0], "--dir", dir}, args[1:]...)...)
@@ -130,7 +130,7 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// result is what became of a command.
+// result is the exit code and the output of a command.
 type result struct {
 	code           int
 	output, errors string
@@ -148,7 +148,7 @@ func run(t *testing.T, cmd *exec.Cmd) result {
 	return result{cmd.ProcessState.ExitCode(), output.String(), errs.String()}
 }
 
-// lab runs a command that must succeed, and gives what it prints.
+// lab runs a command that must succeed, and returns what it prints.
 func lab(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	found := run(t, command(t, dir, args...))
@@ -156,7 +156,7 @@ func lab(t *testing.T, dir string, args ...string) string {
 	return found.output
 }
 
-// living is what is known of a lab that runs.
+// living returns what is known of a lab that runs.
 func living(t *testing.T, dir string) *daemon.Info {
 	t.Helper()
 	info, err := daemon.Folder(dir).Living()
@@ -165,7 +165,7 @@ func living(t *testing.T, dir string) *daemon.Info {
 	return info
 }
 
-// namespaces are those of a lab, as the kernel names them.
+// namespaces returns those of a lab, as the kernel names them.
 func namespaces(t *testing.T, info *daemon.Info) []string {
 	t.Helper()
 	var found []string
@@ -177,7 +177,7 @@ func namespaces(t *testing.T, info *daemon.Info) []string {
 	return found
 }
 
-// inhabitants are the processes that are in one of the namespaces.
+// inhabitants returns the processes that are in one of the namespaces.
 func inhabitants(t *testing.T, namespaces []string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/ns/*")
@@ -197,7 +197,7 @@ func inhabitants(t *testing.T, namespaces []string) []string {
 	return found
 }
 
-// hasEnded says whether a process has, though nobody collected it yet.
+// hasEnded reports whether a process has ended, even if it was not reaped yet.
 func hasEnded(t *testing.T, link string) bool {
 	t.Helper()
 	status, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(link)), "status"))
@@ -219,7 +219,7 @@ func gone(t *testing.T, info *daemon.Info, namespaces []string) {
 	require.NotContains(t, string(mounts), "resolv.conf /etc/resolv.conf", "nothing was mounted here")
 }
 
-// files are the names in a folder.
+// files returns the names in a folder.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	found, err := os.ReadDir(dir)
@@ -231,7 +231,7 @@ func files(t *testing.T, dir string) []string {
 	return names
 }
 
-// ended waits until a process has.
+// ended waits until a process has ended.
 func ended(t *testing.T, pid int, during func()) {
 	t.Helper()
 	handle, err := unix.PidfdOpen(pid, 0)
@@ -248,7 +248,7 @@ func ended(t *testing.T, pid int, during func()) {
 	}
 }
 
-// get gives what a URL answers on this machine.
+// get returns what a URL answers on this host.
 func get(t *testing.T, url string) string {
 	t.Helper()
 	response, err := http.Get(url)

@@ -22,7 +22,7 @@ import (
 func (o *options) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show how the lab is, as JSON",
+		Short: "Show the state of the lab, as JSON",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, _, err := o.living()
@@ -89,18 +89,18 @@ func (o *options) timelineCommand() *cobra.Command {
 				return err
 			})
 			if ctx.Err() != nil && context.Cause(cmd.Context()) == nil {
-				return nil // interrupted, which is how following ends
+				return nil // an interrupt ends --follow
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes, until interrupted")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new facts until interrupted")
 	cmd.Flags().IntVar(&since, "since", 0, "only facts after this number")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "a line of JSON for each fact")
 	return cmd
 }
 
-// line shows a fact to people.
+// line formats a fact for users.
 func line(fact timeline.Fact) string {
 	text := fmt.Sprintf("%5d %9.3f  %-24s %-12s %s", fact.Seq, fact.At, fact.Subject, fact.What, fact.Value)
 	for _, key := range slices.Sorted(maps.Keys(fact.Detail)) {
@@ -109,19 +109,19 @@ func line(fact timeline.Fact) string {
 	return text
 }
 
-// played are the modules whose versions say what a lab plays with.
-var played = []string{"github.com/siderolabs/talos", "github.com/hetznercloud/hcloud-go/v2", "k8s.io/client-go"}
+// simulatedBy are the modules whose versions determine what a lab simulates.
+var simulatedBy = []string{"github.com/siderolabs/talos", "github.com/hetznercloud/hcloud-go/v2", "k8s.io/client-go"}
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Show what this program is built from",
+		Short: "Show the versions that sluice-lab is built from",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			lines := []string{"sluice-lab, built with " + runtime.Version()}
 			if build, ok := debug.ReadBuildInfo(); ok {
 				for _, dep := range build.Deps {
-					if slices.Contains(played, dep.Path) {
+					if slices.Contains(simulatedBy, dep.Path) {
 						lines = append(lines, dep.Path+" "+dep.Version)
 					}
 				}
@@ -132,7 +132,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// readFileOrStdin reads a file, or what is piped in for "-".
+// readFileOrStdin reads a file, or standard input for "-".
 func readFileOrStdin(cmd *cobra.Command, file string) ([]byte, error) {
 	if file != "-" {
 		return os.ReadFile(file)

@@ -16,7 +16,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
 )
 
-// configFlags are what up and run take to describe a lab.
+// configFlags are the flags with which up and run describe a lab.
 type configFlags struct {
 	config, profile, scenario, tools, definitions, needs string
 	seed                                                 uint64
@@ -25,16 +25,15 @@ type configFlags struct {
 func (f *configFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "a file that describes the lab, YAML or JSON: profile, seed, versions, snapshots, proxmox, machines, dhcp, sampleRepository, scenario, tools")
-	flags.StringVar(&f.profile, "profile", "", "how long everything takes: fast (for tests) or real (as in the field)")
+	flags.StringVar(&f.profile, "profile", "", "how long everything takes: fast (for tests) or real (as on real platforms)")
 	flags.Uint64Var(&f.seed, "seed", 0, "the same seed gives the same run")
-	flags.StringVar(&f.scenario, "scenario", "", "a file that lists what shall go wrong, and when")
-	flags.StringVar(&f.needs, "needs", "", "a file that says what is there besides, whatever the config says: snapshots, proxmox, machines")
+	flags.StringVar(&f.scenario, "scenario", "", "a file with faults, and when each is injected")
+	flags.StringVar(&f.needs, "needs", "", "a file with what the lab must have in addition to the config: snapshots, proxmox, machines")
 	flags.StringVar(&f.tools, "tools", "", "a file that gives the path of each tool by its name")
 	flags.StringVar(&f.definitions, "definitions", "", "a folder with the definitions of Cilium's kinds")
 }
 
-// read is the config that the flags describe: what is given on the command line
-// wins over the file.
+// read returns the config that the flags describe: flags override the file.
 func (f *configFlags) read(cmd *cobra.Command) (daemon.Config, error) {
 	config := daemon.DefaultConfig()
 	if f.config != "" {
@@ -125,7 +124,7 @@ func (o *options) runCommand() *cobra.Command {
 				_, err := folder.Down(cmd.Context(), say(cmd))
 				return err
 			case err := <-ended:
-				// By down, which cleans up, or by itself.
+				// Ended by down, which cleans up, or by itself.
 				if _, cleaned := folder.Down(cmd.Context(), say(cmd)); cleaned != nil {
 					return cleaned
 				}
@@ -149,9 +148,9 @@ func (o *options) start(cmd *cobra.Command, flags *configFlags, attached bool) (
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
+	self, err := ownPath()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return nil, err
 	}
 	started, err := daemon.Start{Folder: folder, Config: config, Command: []string{self, "init"}, Attached: attached, Step: say(cmd)}.Up()
 	if err != nil {
@@ -166,7 +165,7 @@ func (o *options) start(cmd *cobra.Command, flags *configFlags, attached bool) (
 	return started, nil
 }
 
-// describe prints where everything is.
+// describe prints all addresses of the lab.
 func (o *options) describe(cmd *cobra.Command, folder daemon.Folder, info *daemon.Info) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%-28s %s\n", "folder", folder)

@@ -1,5 +1,4 @@
-// Package cluster is the contract between Talos nodes and the Kubernetes that
-// they make up together.
+// Package cluster is the contract between Talos nodes and the Kubernetes that they form.
 package cluster
 
 import (
@@ -14,41 +13,38 @@ import (
 // ID names a cluster: the fingerprint of its Kubernetes CA.
 type ID string
 
-// Kubernetes runs what Talos starts on a node. Host is the machine's name in
-// the lab; methods are safe for concurrent use.
+// Kubernetes runs what Talos starts on a node. Host is the machine's name in the lab; methods are safe for concurrent use.
 type Kubernetes interface {
 	Etcd
-	// RunStaticPods makes the node run these static pods with these files, in
-	// place of those before, until StopStaticPods. State is told whenever the
-	// state of one of them changes.
+	// RunStaticPods makes the node run these static pods with these files, replacing the previous ones, until StopStaticPods. State is called whenever the state
+	// of one of them changes.
 	RunStaticPods(host string, spec ControlPlane, state func(StaticPod))
 	StopStaticPods(host string)
 	// StartKubelet registers the Node and runs pods on it, until StopKubelet.
-	// State is told whenever the Node's state changes.
+	// State is called whenever the Node's state changes.
 	StartKubelet(host string, spec Kubelet, state func(NodeState))
 	StopKubelet(host string)
-	// Apply writes Talos' own manifests, through the API server, once there is
-	// one; it tries until it works or the context ends.
+	// Apply writes Talos' own manifests through the API server. It retries until
+	// it succeeds or the context ends.
 	Apply(ctx context.Context, id ID, manifests []*unstructured.Unstructured) error
 }
 
-// Etcd is the etcd of every cluster.
+// Etcd is the etcd of a cluster.
 type Etcd interface {
-	// StartEtcd brings a member up: a new cluster's first one when bootstrap is
-	// set, one that was a member before when its data is there, else one that
-	// joins. It returns when the member is a voter.
+	// StartEtcd starts a member: the first of a new cluster if bootstrap is set, a former member if its data exists, and otherwise one that joins. It returns
+	// when the member is a voter.
 	StartEtcd(ctx context.Context, host string, spec Member, bootstrap bool) error
 	// StopEtcd stops the process; the member stays in the list.
 	StopEtcd(host string)
-	// Initialized says whether the cluster has an etcd to join.
+	// Initialized reports whether the cluster has an etcd to join.
 	Initialized(id ID) bool
-	// HasData says whether the node's disk holds etcd data; WipeEtcd drops it.
+	// HasData reports whether the node's disk has etcd data; WipeEtcd deletes it.
 	HasData(host string) bool
 	WipeEtcd(host string)
 
 	Members(ctx context.Context, host string) ([]MemberInfo, error)
 	RemoveMember(ctx context.Context, host string, member uint64) error
-	// Leave takes the node's own member out of the list and stops it.
+	// Leave removes the node's own member from the list and stops it.
 	Leave(ctx context.Context, host string) error
 	MemberStatus(ctx context.Context, host string) (MemberStatus, error)
 	Snapshot(ctx context.Context, host string, to io.Writer) error
@@ -72,7 +68,7 @@ type MemberInfo struct {
 	Learner              bool
 }
 
-// MemberStatus is what a member says of itself.
+// MemberStatus is the status that a member reports.
 type MemberStatus struct {
 	ID, Leader, RaftIndex, RaftTerm uint64
 	DBSize                          int64
@@ -81,7 +77,7 @@ type MemberStatus struct {
 	Errors                          []string
 }
 
-// ControlPlane is what makes a node a control plane of a cluster.
+// ControlPlane describes a control plane of a cluster.
 type ControlPlane struct {
 	Cluster ID
 	// Node is its name in Kubernetes; Address is where its API server listens.
@@ -97,33 +93,32 @@ type ControlPlane struct {
 	AdminKubeconfig []byte
 }
 
-// StaticPod is the state of one.
+// StaticPod is the state of a static pod.
 type StaticPod struct {
 	Name   string // as kube-apiserver
 	Ready  bool
 	Status corev1.PodStatus
 }
 
-// Kubelet is a node that registers.
+// Kubelet describes a node that registers.
 type Kubelet struct {
 	Cluster ID
 	Node    string
 	IPs     []netip.Addr
-	// Image is the kubelet's, which says its version; Args are its flags.
+	// Image is the kubelet's, with its version; Args are its flags.
 	Image string
 	Args  map[string]string
-	// Labels, Annotations and Taints are those that it registers with and that
-	// Talos puts on the Node afterwards.
+	// Labels, Annotations and Taints are those with which the node registers, and which Talos sets on it afterwards.
 	Labels, Annotations map[string]string
 	Taints              []corev1.Taint
 	Info                corev1.NodeSystemInfo
 	Capacity            corev1.ResourceList
-	// ProviderID and Zone are what the platform's metadata says, which the parts
-	// of drivers on the node read.
+	// ProviderID and Zone come from the platform's metadata. Node plugins of
+	// drivers read them.
 	ProviderID, Zone string
 }
 
-// NodeState is what the Node says.
+// NodeState is the state of the Node object.
 type NodeState struct {
 	Registered, Ready, Unschedulable bool
 	Labels, Annotations              map[string]string

@@ -2,21 +2,34 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Program is what really runs for a container. Containers of images that no
-// program plays are played by their status alone.
+// Program is a real program that runs for a container. A container that no program handles is simulated by its status alone.
 type Program interface {
-	// Plays says whether it stands for the container of this pod.
-	Plays(pod *corev1.Pod, container corev1.Container) bool
-	// Run runs it until the context ends, as it does when the pod does, and
-	// leaves nothing behind. Ready is to be called once it serves; until then
-	// the pod is not Ready. An error is a crash of the container.
+	// Handles reports whether the program runs for this container of this pod.
+	Handles(pod *corev1.Pod, container corev1.Container) bool
+	// Run runs until the context ends, which happens when the pod ends, and leaves nothing behind. Ready must be called once it serves; until then the pod is
+	// not Ready. An error is a crash of the container.
 	Run(ctx context.Context, run Run) error
+}
+
+// Exit is the end of a program with a code other than 0. Any other error is an end with code 1.
+type Exit struct {
+	Code    int32
+	Message string // the last line of its output
+}
+
+func (e *Exit) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return e.Message
 }
 
 // Run is one run of a container.
@@ -29,15 +42,17 @@ type Run struct {
 	// pod's service account.
 	Kubeconfig, CACert, Token []byte
 	APIServer                 netip.AddrPort
-	// Env is the container's environment as the kubelet makes it of the spec,
-	// of Secrets and of ConfigMaps; container.Environment does so.
+	// APIService is the Service address of the API.
+	APIService netip.AddrPort
+	// Dial connects as the container would, through the datapath of its node, which translates addresses of Services.
+	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Env is the container's environment as the kubelet builds it from the spec, Secrets and ConfigMaps (container.Environment).
 	Env map[string]string
-	// Files are those of the Secrets and ConfigMaps that it has mounted, by their
-	// path in it; container.Files does so.
+	// Files are the mounted Secrets and ConfigMaps, by path in the container (container.Files).
 	Files map[string][]byte
-	// PodIP is up while the pod runs.
+	// PodIP is reachable while the pod runs.
 	PodIP netip.Addr
-	// Dir is empty, the run's own, and removed after it.
+	// Dir is an empty folder for this run alone, removed after it.
 	Dir   string
 	Log   io.Writer
 	Ready func()

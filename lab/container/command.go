@@ -15,8 +15,9 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/process"
 )
 
-// Command is a container's command as a process of this program. It keeps its
-// files in the folder of the run, and reaches the API server by KUBECONFIG.
+// Command returns a container's command as a process that runs the given program.
+// It keeps its files in the folder of the run, and reaches the API server by
+// KUBECONFIG.
 func Command(run cluster.Run, program string) (process.Command, error) {
 	kubeconfig := filepath.Join(run.Dir, "kubeconfig")
 	temporary := filepath.Join(run.Dir, "tmp")
@@ -42,12 +43,12 @@ func Command(run cluster.Run, program string) (process.Command, error) {
 	return command, nil
 }
 
-// At is a port at the pod's address.
+// At returns the pod's address with a port.
 func At(run cluster.Run, port int) string {
 	return net.JoinHostPort(run.PodIP.String(), strconv.Itoa(port))
 }
 
-// Port is the container's port of this name, or the one that it has otherwise.
+// Port returns the container's port of this name, or the default.
 func Port(c corev1.Container, name string, otherwise int) int {
 	for _, port := range c.Ports {
 		if port.Name == name {

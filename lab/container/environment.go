@@ -13,8 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Environment is what the kubelet puts into a container's environment. It
-// reads Secrets and ConfigMaps as the kubelet may; an error is what keeps the
+// Environment returns the environment that the kubelet gives a container. It reads Secrets and ConfigMaps with the kubelet's rights; an error keeps the
 // container from being created.
 func Environment(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, container corev1.Container) (map[string]string, error) {
 	read := objects{client: client, namespace: pod.Namespace}
@@ -44,7 +43,7 @@ func Environment(ctx context.Context, client kubernetes.Interface, pod *corev1.P
 	return env, nil
 }
 
-// objects reads what variables come from in one namespace.
+// objects reads the sources of variables in one namespace.
 type objects struct {
 	client    kubernetes.Interface
 	namespace string
@@ -78,11 +77,11 @@ func (o objects) one(ctx context.Context, pod *corev1.Pod, container corev1.Cont
 		values, err := o.configMap(ctx, ref.Name, ref.Optional)
 		return pick(values, "configmap", ref.Name, ref.Key, ref.Optional, err)
 	default:
-		return "", false, fmt.Errorf("comes from nothing that the lab plays: %v", source)
+		return "", false, fmt.Errorf("has a source that the lab does not simulate: %v", source)
 	}
 }
 
-// pick finds a key, which may be absent when it is optional.
+// pick finds a key, which may be missing if it is optional.
 func pick(values map[string]string, kind, name, key string, optional *bool, err error) (string, bool, error) {
 	if err != nil {
 		return "", false, err
@@ -128,7 +127,7 @@ func isTrue(value *bool) bool {
 // subscripted is one label or annotation.
 var subscripted = regexp.MustCompile(`^metadata\.(labels|annotations)\['(.*)'\]$`)
 
-// field is a field of the pod that a variable may come from.
+// field returns a field of the pod that a variable may come from.
 func field(pod *corev1.Pod, path string) (string, error) {
 	if parts := subscripted.FindStringSubmatch(path); parts != nil {
 		if parts[1] == "labels" {
@@ -152,7 +151,7 @@ func field(pod *corev1.Pod, path string) (string, error) {
 	return value, nil
 }
 
-// limit is a request or limit of a container of the pod, in units of the
+// limit returns a request or limit of a container of the pod, in units of the
 // divisor, rounded up.
 func limit(pod *corev1.Pod, container corev1.Container, ref *corev1.ResourceFieldSelector) (string, error) {
 	if ref.ContainerName != "" && ref.ContainerName != container.Name {

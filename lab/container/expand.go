@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// reference is $(NAME), or $$(NAME) which stands for the text $(NAME).
+// reference is $(NAME), or $$(NAME), which means the text $(NAME).
 var reference = regexp.MustCompile(`\$?\$\(([A-Za-z_.-][A-Za-z0-9_.-]*)\)`)
 
-// Expand puts the environment into a command's words as Kubernetes does: what
-// names no variable stays as it is.
+// Expand replaces references to variables in a command's words as Kubernetes does: references to unknown variables are left unchanged.
 func Expand(words []string, env map[string]string) []string {
 	expanded := make([]string, len(words))
 	for i, word := range words {

@@ -9,8 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Files are those of the Secrets and ConfigMaps that are mounted in a container,
-// by their path there. An error is what keeps the pod from starting.
+// Files returns those of the Secrets and ConfigMaps that are mounted in a container, by path in it. An error keeps the pod from starting.
 func Files(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, container corev1.Container) (map[string][]byte, error) {
 	read := objects{client: client, namespace: pod.Namespace}
 	files := map[string][]byte{}
@@ -31,8 +30,7 @@ func Files(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, co
 	return files, nil
 }
 
-// volume has the files of a volume of the pod; one that is neither a Secret nor
-// a ConfigMap has none here.
+// volume returns the files of a volume of the pod; other kinds than Secret and ConfigMap have none here.
 func (o objects) volume(ctx context.Context, pod *corev1.Pod, name string) (map[string]string, error) {
 	for _, volume := range pod.Spec.Volumes {
 		if volume.Name != name {
@@ -50,8 +48,7 @@ func (o objects) volume(ctx context.Context, pod *corev1.Pod, name string) (map[
 	return nil, nil
 }
 
-// named are the values by the names of their files: only those that are listed,
-// if any are.
+// named returns the values by file name: only those that are listed, if any are.
 func named(values map[string]string, items []corev1.KeyToPath) map[string]string {
 	if len(items) == 0 {
 		return values

@@ -1,11 +1,9 @@
-// Package container knows what a kubelet knows of containers: how their
-// environment and arguments come about, and which image is which.
+// Package container implements what a kubelet does for containers: their environment and arguments, and the names of images.
 package container
 
 import "strings"
 
-// ImageName is the last part of an image's name, which the registry that it is
-// pulled from does not change: "source-controller" of
+// ImageName returns the last part of an image's name, which does not depend on the registry: "source-controller" for
 // "mirror.example:5000/fluxcd/source-controller:v1.9.5@sha256:...".
 func ImageName(image string) string {
 	name, _, _ := strings.Cut(image, "@")

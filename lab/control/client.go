@@ -21,7 +21,7 @@ type Client struct {
 	http *http.Client
 }
 
-// NewClient calls over connections that dial makes.
+// NewClient returns a client that connects with dial.
 func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
 	return &Client{http: &http.Client{Transport: &http.Transport{
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
@@ -29,14 +29,14 @@ func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
 	}}}
 }
 
-// Status is what the lab says of itself, as JSON.
+// Status returns the state of the lab, as JSON.
 func (c *Client) Status(ctx context.Context) (json.RawMessage, error) {
 	var status json.RawMessage
 	err := c.ask(ctx, http.MethodGet, "/status", "", nil, &status)
 	return status, err
 }
 
-// Kubeconfig is that of the first cluster, for programs on the host.
+// Kubeconfig returns that of the first cluster, for programs on the host.
 func (c *Client) Kubeconfig(ctx context.Context) ([]byte, error) {
 	response, err := c.send(ctx, http.MethodGet, "/kubeconfig", "", nil)
 	if err != nil {
@@ -46,8 +46,7 @@ func (c *Client) Kubeconfig(ctx context.Context) ([]byte, error) {
 	return io.ReadAll(response.Body)
 }
 
-// Timeline calls for each fact after a number, and with follow for those to come
-// until the context or the lab ends.
+// Timeline calls the function for each fact after the given number and, with follow, for each new fact until the context or the lab ends.
 func (c *Client) Timeline(ctx context.Context, after int, follow bool, each func(timeline.Fact) error) error {
 	query := url.Values{"after": {strconv.Itoa(after)}, "follow": {strconv.FormatBool(follow)}}
 	response, err := c.send(ctx, http.MethodGet, "/timeline?"+query.Encode(), "", nil)
@@ -73,15 +72,14 @@ func (c *Client) Timeline(ctx context.Context, after int, follow bool, each func
 	}
 }
 
-// Faults lists what waits and what is armed.
+// Faults lists the planned and the armed faults.
 func (c *Client) Faults(ctx context.Context) ([]scenario.Listed, error) {
 	var listed []scenario.Listed
 	err := c.ask(ctx, http.MethodGet, "/faults", "", nil, &listed)
 	return listed, err
 }
 
-// AddFaults arms the faults of a scenario, whose name is for messages, and
-// returns their ids.
+// AddFaults arms the faults of a scenario and returns their ids. The name is for messages.
 func (c *Client) AddFaults(ctx context.Context, file string, content []byte) ([]string, error) {
 	var answer added
 	err := c.ask(ctx, http.MethodPost, "/faults?"+url.Values{"file": {file}}.Encode(), "application/yaml", content, &answer)
@@ -98,12 +96,12 @@ func (c *Client) RemoveFaults(ctx context.Context) error {
 	return c.ask(ctx, http.MethodDelete, "/faults", "", nil, nil)
 }
 
-// Down begins to end the lab.
+// Down starts to end the lab.
 func (c *Client) Down(ctx context.Context) error {
 	return c.ask(ctx, http.MethodPost, "/down", "", nil, nil)
 }
 
-// ask sends a request and reads the answer into something, unless it is nil.
+// ask sends a request and decodes the answer, unless the target is nil.
 func (c *Client) ask(ctx context.Context, method, path, kind string, body []byte, into any) error {
 	response, err := c.send(ctx, method, path, kind, body)
 	if err != nil {
@@ -119,7 +117,7 @@ func (c *Client) ask(ctx context.Context, method, path, kind string, body []byte
 	return nil
 }
 
-// send sends a request; an answer that refuses it is an error.
+// send sends a request; a refusal is an error.
 func (c *Client) send(ctx context.Context, method, path, kind string, body []byte) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://lab"+path, bytes.NewReader(body))
 	if err != nil {

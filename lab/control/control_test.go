@@ -29,7 +29,7 @@ type served struct {
 	url   string
 	facts *timeline.Timeline
 	down  chan struct{}
-	// noCluster says that the lab has none.
+	// noCluster means that the lab has none.
 	noCluster bool
 	// hand is what was done to machines.
 	hand []string
@@ -199,7 +199,7 @@ func TestARouterIsAskedByMAC(t *testing.T) {
 		"":                       `[{"mac": "02:00:00:00:00:01", "address": "10.0.0.101"}, {"mac": "02:00:00:00:00:02", "address": "10.0.0.102", "reserved": true}]`,
 		"?mac=02-00-00-00-00-01": `[{"mac": "02:00:00:00:00:01", "address": "10.0.0.101"}]`,
 		"?mac=02:00:00:00:00:03": `[]`,
-		"?mac=vm-300":            `{"error": "mac: \"vm-300\" is none"}`,
+		"?mac=vm-300":            `{"error": "mac: \"vm-300\" is not a MAC address"}`,
 	} {
 		response, err := http.Get(lab.url + "/leases" + query)
 		require.NoError(t, err)

@@ -12,17 +12,17 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
 )
 
-// Machines are those that no cloud has: what a person's hand does to them.
+// Machines is what a user can do to existing machines, which no platform created.
 type Machines interface {
-	// Add puts in those that are not there, and says which.
+	// Add adds the machines that the lab does not have yet, and returns their names.
 	Add(machines []rack.Machine) ([]string, error)
 	PowerOn(name string) error
 	PowerOff(name string) error
-	// Replace puts another machine into the place of one, and says which.
+	// Replace replaces a machine by another one, and returns the new identity.
 	Replace(ctx context.Context, name string, by rack.Identity) (rack.Identity, error)
 }
 
-// The actions, as they are called in the API.
+// The actions, by their names in the API.
 const (
 	actionOn      = "on"
 	actionOff     = "off"
@@ -66,7 +66,7 @@ func (a *API) machine(w http.ResponseWriter, r *http.Request) {
 			done, err = a.Machines.Replace(r.Context(), name, by)
 		}
 	default:
-		err = fmt.Errorf("a machine cannot be told to %q: there are %s, %s and %s", action, actionOn, actionOff, actionReplace)
+		err = fmt.Errorf("a machine has no action %q: there are %s, %s and %s", action, actionOn, actionOff, actionReplace)
 	}
 	if err != nil {
 		refuse(w, http.StatusUnprocessableEntity, err)
@@ -75,32 +75,31 @@ func (a *API) machine(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, done)
 }
 
-// AddMachines puts in those of a list, in JSON or YAML, that are not there, and
-// says which.
+// AddMachines adds the machines of a list, in JSON or YAML, that the lab does not have yet, and returns their names.
 func (c *Client) AddMachines(ctx context.Context, list []byte) ([]string, error) {
 	var names []string
 	err := c.ask(ctx, http.MethodPost, "/machines", "application/yaml", list, &names)
 	return names, err
 }
 
-// PowerOn presses the button of a machine.
+// PowerOn turns a machine on.
 func (c *Client) PowerOn(ctx context.Context, name string) error {
-	return c.tell(ctx, name, actionOn, struct{}{}, nil)
+	return c.act(ctx, name, actionOn, struct{}{}, nil)
 }
 
-// PowerOff pulls the plug of a machine.
+// PowerOff cuts a machine's power.
 func (c *Client) PowerOff(ctx context.Context, name string) error {
-	return c.tell(ctx, name, actionOff, struct{}{}, nil)
+	return c.act(ctx, name, actionOff, struct{}{}, nil)
 }
 
-// Replace puts another machine into the place of one, and says which.
+// Replace replaces a machine by another one, and returns the new identity.
 func (c *Client) Replace(ctx context.Context, name string, by rack.Identity) (rack.Identity, error) {
 	var answer rack.Identity
-	err := c.tell(ctx, name, actionReplace, by, &answer)
+	err := c.act(ctx, name, actionReplace, by, &answer)
 	return answer, err
 }
 
-func (c *Client) tell(ctx context.Context, name, action string, body, into any) error {
+func (c *Client) act(ctx context.Context, name, action string, body, into any) error {
 	content, err := json.Marshal(body)
 	if err != nil {
 		return err

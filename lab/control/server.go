@@ -1,5 +1,4 @@
-// Package control is the API of a lab itself: what it is, what was true in it,
-// and what shall go wrong.
+// Package control is the API of the lab itself: its state, its timeline, and its faults.
 package control
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// largest is how much a request may bring.
+// largest is the maximum size of a request.
 const largest = 1 << 20
 
 // API is what the control API shows and does.
@@ -27,17 +26,17 @@ type API struct {
 	Timeline *timeline.Timeline
 	// Status is shown as JSON.
 	Status func() any
-	// Down begins to end the lab and returns.
+	// Down starts to end the lab and returns.
 	Down func()
 	// Kubeconfig is that of the first cluster, for programs on the host.
 	Kubeconfig func() ([]byte, error)
-	// Leases are what the DHCP servers in the lab gave away.
+	// Leases are those that the lab's DHCP servers have assigned.
 	Leases func() []dhcp.Lease
-	// Machines are those that no cloud has.
+	// Machines are the existing machines, which no platform created.
 	Machines Machines
 }
 
-// Handler serves the API to whoever reaches the lab.
+// Handler serves the API to every client that reaches the lab.
 func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", a.status)
@@ -75,17 +74,16 @@ func (a *API) kubeconfig(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/yaml")
-	_, _ = w.Write(kubeconfig) // a caller who has gone misses nothing
+	_, _ = w.Write(kubeconfig) // the caller may have disconnected
 }
 
-// leases lists who has which address by DHCP, as the page of a router does; with
-// mac only whoever has that one.
+// leases lists the DHCP leases, as the page of a router does; with the parameter mac only the lease of that MAC.
 func (a *API) leases(w http.ResponseWriter, r *http.Request) {
 	leases := a.Leases()
 	if asked := r.URL.Query().Get("mac"); asked != "" {
 		mac, err := net.ParseMAC(asked)
 		if err != nil {
-			refuse(w, http.StatusBadRequest, fmt.Errorf("mac: %q is none", asked))
+			refuse(w, http.StatusBadRequest, fmt.Errorf("mac: %q is not a MAC address", asked))
 			return
 		}
 		leases = slices.DeleteFunc(leases, func(lease dhcp.Lease) bool { return lease.MAC != mac.String() })
@@ -93,8 +91,7 @@ func (a *API) leases(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, leases)
 }
 
-// timeline gives facts as lines of JSON: those after a number, and with follow
-// also those to come.
+// timeline returns facts as lines of JSON: those after a number and, with follow, new ones too.
 func (a *API) timeline(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	after, err := number(query.Get("after"))
@@ -133,7 +130,7 @@ func (a *API) faults(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, a.Plan.List())
 }
 
-// addFaults takes one fault or a list of them, in JSON or YAML.
+// addFaults accepts one fault or a list of them, in JSON or YAML.
 func (a *API) addFaults(w http.ResponseWriter, r *http.Request) {
 	body, ok := content(w, r)
 	if !ok {
@@ -156,9 +153,9 @@ func (a *API) addFaults(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusCreated, added{IDs: ids})
 }
 
-// content is what a request brings, in JSON or YAML; it is refused otherwise.
+// content returns the body of a request, in JSON or YAML; anything else is refused.
 func content(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	// A page in a browser cannot send these types to another origin unasked.
+	// A page in a browser cannot send these types to another origin without asking first.
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" && kind != "application/yaml" {
 		refuse(w, http.StatusUnsupportedMediaType, fmt.Errorf("the Content-Type must be application/json or application/yaml, it is %q", r.Header.Get("Content-Type")))
@@ -182,7 +179,7 @@ func (a *API) removeFault(w http.ResponseWriter, r *http.Request) {
 
 func (a *API) removeFaults(w http.ResponseWriter, _ *http.Request) {
 	for _, listed := range a.Plan.List() {
-		// One that is spent or removed meanwhile is gone as well.
+		// If it is spent or was removed meanwhile, it is gone as well.
 		_ = a.Plan.Remove(listed.ID)
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -193,7 +190,7 @@ type added struct {
 	IDs []string `json:"ids"`
 }
 
-// refusal is the answer to what cannot be done.
+// refusal is the answer to an impossible request.
 type refusal struct {
 	Error string `json:"error"`
 }
@@ -201,7 +198,7 @@ type refusal struct {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// Whoever asked may have gone.
+	// The caller may have disconnected.
 	_ = json.NewEncoder(w).Encode(body)
 }
 

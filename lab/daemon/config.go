@@ -18,34 +18,30 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/scenario"
 )
 
-// Config is what a lab is like.
+// Config describes a lab.
 type Config struct {
 	// Profile and Seed decide how long everything takes.
 	Profile pace.Profile `json:"profile"`
 	Seed    uint64       `json:"seed"`
-	// Versions are those of Talos that the Image Factory has; empty is all that
-	// the lab knows.
+	// Versions are those of Talos that the Image Factory has; by default all that the lab knows.
 	Versions []string `json:"versions,omitempty"`
-	// Snapshots are in the cloud from the beginning; the default is one of the
-	// newest Talos of each minor release.
+	// Snapshots are in the cloud from the start; by default one of the newest Talos of each minor release.
 	Snapshots []Snapshot `json:"snapshots"`
-	// MoreSnapshots are there besides, whichever those are.
+	// MoreSnapshots are added to Snapshots, even to the default.
 	MoreSnapshots []Snapshot `json:"moreSnapshots,omitempty"`
-	// Machines are already there: a person put them up, and no cloud.
+	// Machines are the existing machines, which no platform created.
 	Machines []rack.Machine `json:"machines,omitempty"`
-	// DHCP is what the routers of networks at home give away; the default is
-	// their hundredth to their 199th address.
+	// DHCP is the range of addresses that the routers of networks at home assign; by default the 100th to the 199th of each network.
 	DHCP *Pool `json:"dhcp,omitempty"`
-	// Proxmox is a cluster of Proxmox VE hosts, if there is to be one.
+	// Proxmox is a cluster of Proxmox VE hosts; nil means none.
 	Proxmox *Proxmox `json:"proxmox,omitempty"`
 	// SampleRepository puts a repository for Flux on the git server.
 	SampleRepository bool `json:"sampleRepository"`
-	// Scenario is what shall go wrong.
+	// Scenario is the list of faults to inject.
 	Scenario []scenario.Entry `json:"scenario,omitempty"`
 	// Tools are the programs that the lab runs, by name.
 	Tools map[string]string `json:"tools,omitempty"`
-	// Definitions is a folder with the definitions of Cilium's kinds, which its
-	// operator makes known; without it no operator does.
+	// Definitions is a folder with the definitions of Cilium's kinds, which its operator registers; without it there is no operator.
 	Definitions string `json:"definitions,omitempty"`
 }
 
@@ -53,18 +49,16 @@ type Config struct {
 type Snapshot struct {
 	Talos     string `json:"talos"`
 	Schematic string `json:"schematic"`
-	// Customization is what the schematic says, YAML; without it the Image
-	// Factory knows the schematic already.
+	// Customization is the content of the schematic, as YAML; without it the Image Factory must already know the schematic.
 	Customization string            `json:"customization,omitempty"`
 	Arch          string            `json:"arch"`
 	Description   string            `json:"description,omitempty"`
 	Labels        map[string]string `json:"labels,omitempty"`
-	// Installs says that it holds the installer: a server that boots it has Talos
-	// on its disk only after it got its config.
+	// Installs means that the snapshot contains the installer: a server that boots it has Talos on its disk only after it got its config.
 	Installs bool `json:"installs,omitempty"`
 }
 
-// DefaultConfig is the lab that nobody said anything about.
+// DefaultConfig returns the config of a lab without any configuration.
 func DefaultConfig() Config {
 	return Config{Profile: pace.Fast, Seed: 1, SampleRepository: true}
 }
@@ -83,22 +77,21 @@ func ReadTools(file string) (map[string]string, error) {
 	return tools, err
 }
 
-// Needs are what is asked of a lab besides, whatever its config says.
+// Needs is what a lab must have in addition to its config.
 type Needs struct {
 	Snapshots []Snapshot     `json:"snapshots,omitempty"`
 	Proxmox   *Proxmox       `json:"proxmox,omitempty"`
 	Machines  []rack.Machine `json:"machines,omitempty"`
 }
 
-// ReadNeeds reads a file that says what is asked of a lab.
+// ReadNeeds reads a file with what a lab must have.
 func ReadNeeds(file string) (Needs, error) {
 	var needs Needs
 	err := readStrictly(file, &needs)
 	return needs, err
 }
 
-// With is the config with what is asked for besides. What it says itself of
-// Proxmox, or of a machine of that name, stays as it is.
+// With returns the config with the needs added. If both have a Proxmox, or a machine of the same name, the config's own wins.
 func (c Config) With(needs Needs) Config {
 	c.MoreSnapshots = append(slices.Clone(c.MoreSnapshots), needs.Snapshots...)
 	if c.Proxmox == nil {
@@ -114,7 +107,7 @@ func (c Config) With(needs Needs) Config {
 	return c
 }
 
-// readStrictly reads a file, YAML or JSON, which may have known keys only.
+// readStrictly reads a file, YAML or JSON. An unknown key is an error.
 func readStrictly(file string, into any) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -137,7 +130,7 @@ func readStrictly(file string, into any) error {
 	return nil
 }
 
-// Check says all that is wrong with a config.
+// Check returns all faults of a config.
 func (c Config) Check() error {
 	var faults []error
 	if _, err := pace.New(c.Profile, c.Seed); err != nil {
@@ -176,14 +169,14 @@ func checkSnapshots(path string, snapshots []Snapshot) []error {
 
 func checkTool(path string) error {
 	if !filepath.IsAbs(path) {
-		return fmt.Errorf("%q is no absolute path", path)
+		return fmt.Errorf("%q is not an absolute path", path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return fmt.Errorf("%s is no program", path)
+		return fmt.Errorf("%s is not a program", path)
 	}
 	return nil
 }

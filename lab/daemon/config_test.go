@@ -56,7 +56,7 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 snapshots[0].schematic: is missing
 moreSnapshots[0].arch: is missing
 scenario[0]: do: "crash" is not possible on "pod"; possible is one of ["delay" "fail" "hold"]
-tools.kubectl: "bin/kubectl" is no absolute path`)
+tools.kubectl: "bin/kubectl" is not an absolute path`)
 }
 
 func TestWhatIsNeededIsThereBesides(t *testing.T) {
@@ -85,7 +85,7 @@ func TestReadTools(t *testing.T) {
 
 	plain := file(t, "no program")
 	config := Config{Profile: pace.Fast, Tools: map[string]string{"helm": plain}}
-	require.EqualError(t, config.Check(), "tools.helm: "+plain+" is no program")
+	require.EqualError(t, config.Check(), "tools.helm: "+plain+" is not a program")
 	config.Tools["helm"] = "/nonexistent"
 	require.ErrorIs(t, config.Check(), os.ErrNotExist)
 	_, err = ReadTools(file(t, "[]"))
@@ -114,7 +114,7 @@ func TestAProxmoxClusterSaysAllThatIsWrong(t *testing.T) {
 	}
 	require.EqualError(t, config.Check(), `proxmox.address: is missing
 proxmox.gateway: 10.1.0.1 is not in 10.0.0.0/16
-proxmox.hosts[1]: "pve" is no name of its own
-proxmox.storages[0].content: "pictures" is none of ["backup" "images" "import" "iso" "rootdir" "snippets" "vztmpl"]
-proxmox.storages[1].name: "local" is no name of its own`)
+proxmox.hosts[1]: "pve" is not a unique name
+proxmox.storages[0].content: "pictures" is not one of ["backup" "images" "import" "iso" "rootdir" "snippets" "vztmpl"]
+proxmox.storages[1].name: "local" is not a unique name`)
 }

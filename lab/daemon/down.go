@@ -7,12 +7,10 @@ import (
 	"time"
 )
 
-// endWithin is how long a lab may take to end before it is killed; it gives up
-// waiting for its parts itself before that.
+// endWithin is how long a lab may take to end before it is killed; before that, the lab itself stops waiting for its parts.
 const endWithin = closeWithin + 5*time.Second
 
-// Down ends the lab in the folder, with everything of it, and removes what it
-// has in files. It says whether one ran.
+// Down ends the lab in the folder, with everything in it, and removes its files. It reports whether a lab was running.
 func (f Folder) Down(ctx context.Context, step func(string)) (ran bool, err error) {
 	if info, err := f.Info(); err != nil || info == nil {
 		return false, err
@@ -42,7 +40,7 @@ func (f Folder) Down(ctx context.Context, step func(string)) (ran bool, err erro
 	defer cancel()
 	within := endWithin
 	if err := f.Client().Down(asking); err != nil {
-		step(fmt.Sprintf("the lab does not hear (%v): killing it", err))
+		step(fmt.Sprintf("the lab does not respond (%v): killing it", err))
 		within = 0
 	}
 	ended, err := wait(process, within)

@@ -19,21 +19,17 @@ import (
 // Command is a command to run in a lab.
 type Command struct {
 	Folder Folder
-	// Args are the program and its arguments; Env is what it gets besides the
-	// environment of the caller and of the lab.
+	// Args are the program and its arguments; Env is added to the environment of the caller and of the lab.
 	Args []string
 	Env  []string
-	// Again is the caller's own command line: it is run once more where a user
-	// namespace must be entered first.
+	// Again is the caller's own command line, which is run once more if a user namespace must be entered first.
 	Again []string
-	// Become is the program and arguments that call Become; the program to run
-	// and its arguments follow.
+	// Become is the program with the arguments that call Become; they are followed by the program to run and its arguments.
 	Become []string
 }
 
-// Become turns this process into a program that ends with whoever started it.
-// Go cannot ask for that while it starts a process in another pid namespace, in
-// which it does not see its parent.
+// Become turns this process into a program that ends with the process that started it. Go cannot request that when it starts a process in another pid
+// namespace, from which the parent is not visible.
 func Become(path string, args []string) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
@@ -45,8 +41,7 @@ func Become(path string, args []string) error {
 	return nil
 }
 
-// Run runs it in the foreground, as a child of this process that ends with it and
-// with the lab, and returns its exit code.
+// Run runs the command in the foreground, as a child of this process that ends with it and with the lab, and returns its exit code.
 func (c Command) Run() (int, error) {
 	info, err := c.Folder.Living()
 	if err != nil {
@@ -62,8 +57,7 @@ func (c Command) Run() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("find the working directory: %w", err)
 	}
-	// Entering namespaces changes the thread and those born of it. Nothing else
-	// may run on it afterwards: it is never unlocked.
+	// Entering namespaces changes the thread and threads started from it. Nothing else may run on it afterwards, so it is never unlocked.
 	runtime.LockOSThread()
 	if err := c.enter(info.Process); err != nil {
 		return 0, fmt.Errorf("enter the lab: %w", err)
@@ -104,8 +98,7 @@ func (c Command) enter(lab Process) error {
 	if !lab.Alive() {
 		return errors.New("it has just ended")
 	}
-	// Threads share their working directory, which a mount namespace does not
-	// allow.
+	// Threads share their working directory, which is not allowed when entering a mount namespace.
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return fmt.Errorf("part from other threads: %w", err)
 	}
@@ -117,22 +110,21 @@ func (c Command) enter(lab Process) error {
 	return nil
 }
 
-// enterUser becomes this same program inside the lab's user namespace, which a
-// process of several threads, as each of Go, cannot enter.
+// enterUser runs sluice-lab again inside the lab's user namespace, because a process with several threads, as every Go process, cannot enter it.
 func (c Command) enterUser(lab int) error {
 	nsenter, err := exec.LookPath("nsenter")
 	if err != nil {
 		return fmt.Errorf("a lab that was not started by root is entered with nsenter, of util-linux: %w", err)
 	}
 	args := []string{"nsenter", "--user", "--target", strconv.Itoa(lab)}
-	// The owner is root there already; root here becomes that one.
+	// The owner already is root there; root here takes the owner's id.
 	if os.Geteuid() != 0 {
 		args = append(args, "--preserve-credentials")
 	}
 	return syscall.Exec(nsenter, slices.Concat(args, []string{"--"}, c.Again), os.Environ())
 }
 
-// run starts the program from this thread and passes on signals until it ends.
+// run starts the program from this thread and passes on signals until the program ends.
 func (c Command) run(environment []string, dir string) (int, error) {
 	path, err := lookPath(c.Args[0], c.Folder.Path(binDir))
 	if err != nil {
@@ -142,13 +134,12 @@ func (c Command) run(environment []string, dir string) (int, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env, cmd.Dir = environment, dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// In a group of its own a signal reaches it once: from the terminal, where it
-	// is in the foreground, or from here.
+	// In its own process group it gets each signal once: from the terminal, if it is in the foreground, or from here.
 	terminal := foreground()
 	if terminal != nil {
 		defer terminal.Close()
 		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, int(terminal.Fd())
-		// Taking the terminal back is done from the background.
+		// This process is in the background when it takes over the terminal again.
 		signal.Ignore(syscall.SIGTTOU)
 		defer func() { _ = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPGRP, unix.Getpgrp()) }()
 	}
@@ -182,7 +173,7 @@ func (c Command) run(environment []string, dir string) (int, error) {
 	return status.ExitStatus(), nil
 }
 
-// foreground is the terminal that this process is in the foreground of, or nil.
+// foreground returns the terminal that has this process in its foreground, or nil.
 func foreground() *os.File {
 	terminal, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -195,7 +186,7 @@ func foreground() *os.File {
 	return terminal
 }
 
-// lookPath finds a program among the lab's tools, else as usual.
+// lookPath finds a program among the lab's tools, or else in PATH.
 func lookPath(name, tools string) (string, error) {
 	if !strings.Contains(name, "/") {
 		if path, err := exec.LookPath(tools + "/" + name); err == nil {
@@ -205,10 +196,10 @@ func lookPath(name, tools string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// proxies are variables that would lead out of the lab.
+// proxies are environment variables whose proxies are outside the lab.
 var proxies = []string{"http_proxy", "https_proxy", "ftp_proxy", "all_proxy"}
 
-// environment is the caller's, with what the lab adds.
+// environment returns the caller's, with what the lab adds.
 func (c Command) environment(info *Info) []string {
 	var found []string
 	for _, entry := range os.Environ() {

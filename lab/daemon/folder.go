@@ -16,11 +16,10 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/control"
 )
 
-// Folder is where a lab keeps what it has in files.
+// Folder is where a lab keeps its files.
 type Folder string
 
-// The files of a lab. The first is written first and removed last: whatever else
-// is there without it is not a lab's.
+// The files of a lab. The first is written first and removed last: without it, files with these names do not belong to a lab.
 const (
 	infoFile     = "lab.json"
 	socketFile   = "control.sock"
@@ -35,7 +34,7 @@ const (
 
 var contents = []string{socketFile, logFile, timelineFile, stateDir, binDir, tempDir, resolvFile, shellFile}
 
-// answerWithin is how long a lab that is well takes to answer at most.
+// answerWithin is the longest that a healthy lab takes to answer.
 const answerWithin = 2 * time.Second
 
 // Info is what is known of a lab from outside.
@@ -45,12 +44,12 @@ type Info struct {
 	Control    string `json:"control"`
 	Kubernetes string `json:"kubernetes"`
 	Config     Config `json:"config"`
-	// Ready says that it can be used, and Env what commands in it are told.
+	// Ready means that the lab can be used. Env is the environment of commands in it.
 	Ready bool              `json:"ready"`
 	Env   map[string]string `json:"env,omitempty"`
 }
 
-// OpenFolder is the folder at a path, which need not be there.
+// OpenFolder returns the folder at a path, which need not exist.
 func OpenFolder(path string) (Folder, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -59,10 +58,10 @@ func OpenFolder(path string) (Folder, error) {
 	return Folder(absolute), nil
 }
 
-// Path is that of a file in the folder.
+// Path returns the path of a file in the folder.
 func (f Folder) Path(name string) string { return filepath.Join(string(f), name) }
 
-// Info reads what is known of the lab; nil is that there is none.
+// Info reads the lab's Info, or returns nil if there is none.
 func (f Folder) Info() (*Info, error) {
 	content, err := os.ReadFile(f.Path(infoFile))
 	switch {
@@ -78,7 +77,7 @@ func (f Folder) Info() (*Info, error) {
 	return &info, nil
 }
 
-// Living is the lab that runs; nil is that none does.
+// Living returns the running lab, or nil.
 func (f Folder) Living() (*Info, error) {
 	info, err := f.Info()
 	if err != nil || info == nil || !info.Process.Alive() {
@@ -87,7 +86,7 @@ func (f Folder) Living() (*Info, error) {
 	return info, nil
 }
 
-// answers says whether the lab in the folder can be talked to.
+// answers reports whether the lab in the folder answers.
 func (f Folder) answers() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
 	defer cancel()
@@ -95,21 +94,20 @@ func (f Folder) answers() bool {
 	return err == nil
 }
 
-// write replaces what is known of the lab, whole or not at all.
+// write replaces the Info, completely or not at all.
 func (f Folder) write(info *Info) error {
 	content, err := json.MarshalIndent(info, "", "  ")
 	if err != nil {
 		return err
 	}
-	// Unnamed until it is complete: nothing is left of a write that was cut off.
+	// Written under another name first, so that an interrupted write changes nothing.
 	if err := os.WriteFile(f.Path(infoFile+".new"), append(content, '\n'), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(f.Path(infoFile+".new"), f.Path(infoFile))
 }
 
-// lock keeps others from starting or ending a lab in the folder until the
-// returned function is called.
+// lock prevents others from starting or ending a lab in the folder until the returned function is called.
 func (f Folder) lock() (func(), error) {
 	if err := os.MkdirAll(string(f), 0o755); err != nil {
 		return nil, fmt.Errorf("make the lab's folder: %w", err)
@@ -125,18 +123,17 @@ func (f Folder) lock() (func(), error) {
 	return func() { _ = dir.Close() }, nil
 }
 
-// checkFree says whether a lab may be put here: nothing may have the name of one
-// of its files.
+// checkFree reports whether a lab may be created here: none of its files may exist.
 func (f Folder) checkFree() error {
 	for _, name := range contents {
 		if _, err := os.Lstat(f.Path(name)); err == nil {
-			return fmt.Errorf("%s is in the way, and no lab left it there: choose another folder for the lab", f.Path(name))
+			return fmt.Errorf("%s exists, and no lab created it: choose another folder for the lab", f.Path(name))
 		}
 	}
 	return nil
 }
 
-// clean removes what a lab left, and nothing else.
+// clean removes what a lab left behind, and nothing else.
 func (f Folder) clean() error {
 	for _, name := range append(contents, infoFile+".new", infoFile) {
 		if err := os.RemoveAll(f.Path(name)); err != nil {
@@ -169,13 +166,12 @@ func (f Folder) listen() (*net.UnixListener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the control socket %s: %w", f.Path(socketFile), err)
 	}
-	// The path below is good only now; and the one who opened it does not serve.
+	// The path is valid only now, and another process will serve.
 	listener.SetUnlinkOnClose(false)
 	return listener, nil
 }
 
-// socket gives a path of the control socket that is short enough for the kernel,
-// which takes no more than 107 bytes.
+// socket returns a path of the control socket that is short enough for the kernel, which accepts at most 107 bytes.
 func (f Folder) socket(use func(path string) error) error {
 	dir, err := os.Open(string(f))
 	if err != nil {

@@ -53,7 +53,7 @@ func TestCleanRemovesWhatIsALabsOnly(t *testing.T) {
 	for _, name := range append(mine, infoFile, logFile, timelineFile) {
 		require.NoError(t, os.WriteFile(folder.Path(name), nil, 0o600))
 	}
-	require.EqualError(t, folder.checkFree(), folder.Path(logFile)+" is in the way, and no lab left it there: choose another folder for the lab")
+	require.EqualError(t, folder.checkFree(), folder.Path(logFile)+" exists, and no lab created it: choose another folder for the lab")
 	require.NoError(t, folder.prepare(map[string]string{"kubectl": "/bin/true"}))
 	require.NoError(t, os.MkdirAll(folder.Path(stateDir+"/etcd/member"), 0o700))
 	require.NoError(t, folder.clean())

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// forward leads whoever connects to a listener to what dial reaches, until the
-// context ends; then it closes all and returns.
+// forward connects each accepted connection to a new one from dial, until the context ends; then it closes all of them and returns.
 func forward(ctx context.Context, listener net.Listener, dial func(context.Context) (net.Conn, error), log *slog.Logger) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -43,7 +42,7 @@ func join(one, other net.Conn) {
 	var copying sync.WaitGroup
 	for _, way := range [][2]net.Conn{{one, other}, {other, one}} {
 		copying.Go(func() {
-			// How it ends is known to both sides.
+			// Both sides notice how it ends.
 			_, _ = io.Copy(way[0], way[1])
 			if half, ok := way[0].(interface{ CloseWrite() error }); ok {
 				_ = half.CloseWrite()

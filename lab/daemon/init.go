@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Init is the first process of a lab: when it ends, the kernel ends all others.
-// It starts the command that serves the lab, whose exit code it returns, and
-// collects what processes leave behind when nobody waits for them.
+// Init returns the first process of a lab: when it ends, the kernel ends all others. It starts the command that serves the lab, returns that command's exit code,
+// and reaps orphaned processes.
 func Init(folder Folder, command []string) (int, error) {
 	if os.Getpid() != 1 {
 		return 0, errors.New("this is not the first process of a lab")
@@ -32,7 +31,7 @@ func Init(folder Folder, command []string) (int, error) {
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("start serving the lab: %w", err)
 	}
-	// Only the one who serves may keep them open.
+	// Only the serving process may keep them open.
 	closeAll(cmd.ExtraFiles)
 	go func() {
 		for received := range signals {
@@ -42,8 +41,7 @@ func Init(folder Folder, command []string) (int, error) {
 	return reap(cmd.Process.Pid)
 }
 
-// reap collects processes that ended until it is the one given, and returns that
-// one's exit code.
+// reap collects ended processes until the given one has ended, and returns its exit code.
 func reap(until int) (int, error) {
 	for {
 		var status unix.WaitStatus
@@ -60,10 +58,9 @@ func reap(until int) (int, error) {
 	}
 }
 
-// prepareMounts gives the lab a /proc that shows its own processes, and lets the
-// names of hosts fail at once that could only be asked for outside.
+// prepareMounts gives the lab a /proc with its own processes, and a resolv.conf with which names outside the lab fail to resolve at once.
 func (f Folder) prepareMounts() error {
-	// What is mounted here stays here; what the host mounts later appears.
+	// Mounts made here stay here; later mounts of the host appear here too.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("part the mounts from the host's: %w", err)
 	}

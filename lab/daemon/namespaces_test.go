@@ -17,7 +17,7 @@ func TestRefusalsSayHowToAllowIt(t *testing.T) {
 	}{
 		"a container, as root": {nil, true, []string{"this is root without CAP_SYS_ADMIN, as in an unprivileged container; run the container with --privileged"}},
 		"a container":          {map[string]string{"user/max_user_namespaces": "100"}, false, []string{"user namespaces are refused, as in most containers; run it as root, or the container with --privileged"}},
-		"by AppArmor":          {map[string]string{"kernel/apparmor_restrict_unprivileged_userns": "1"}, false, []string{"AppArmor keeps user namespaces without rights; allow them: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}},
+		"by AppArmor":          {map[string]string{"kernel/apparmor_restrict_unprivileged_userns": "1"}, false, []string{"AppArmor restricts user namespaces; allow them: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}},
 		"by two settings": {map[string]string{"kernel/unprivileged_userns_clone": "0", "user/max_user_namespaces": "0"}, false, []string{
 			"user namespaces are for root only; allow them: sudo sysctl -w kernel.unprivileged_userns_clone=1",
 			"no user namespaces are allowed; allow them: sudo sysctl -w user.max_user_namespaces=1024",

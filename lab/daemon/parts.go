@@ -1,5 +1,4 @@
-// Package daemon runs a lab in the background: it starts it in namespaces of its
-// own, knows whether it lives, runs commands in it and ends it.
+// Package daemon runs a lab in the background: it starts the lab in its own namespaces, checks whether it runs, runs commands in it and ends it.
 package daemon
 
 import (
@@ -17,37 +16,34 @@ import (
 
 // Parts is what a lab is composed of.
 type Parts struct {
-	// Dir is the lab's own, for what it must keep in files. It begins empty and
-	// ends with the lab.
+	// Dir is a folder for the lab's own files. It is empty at first and removed with the lab.
 	Dir      string
 	Config   Config
 	Network  network.Network
 	Timeline *timeline.Timeline
 	Pace     *pace.Pace
 	Faults   *fault.Set
-	// KubernetesAddress is the address on the host's loopback that leads to
-	// Lab.DialKubernetes.
+	// KubernetesAddress is the address on the host's loopback that leads to Lab.DialKubernetes.
 	KubernetesAddress string
-	// Progress tells whoever waits for the lab what it does.
+	// Progress reports a step to the command that waits for the lab.
 	Progress func(step string)
 	Log      *slog.Logger
 }
 
-// Compose puts a lab together. It returns when the lab can be used; the context
-// is that of the lab's life.
+// Compose puts a lab together. It returns when the lab can be used; the context ends with the lab.
 type Compose func(ctx context.Context, parts Parts) (Lab, error)
 
-// Lab is a lab that runs.
+// Lab is a running lab.
 type Lab interface {
-	// Status says how it is, as something that becomes JSON.
+	// Status returns its state, to be encoded as JSON.
 	Status() any
-	// Kubeconfig is that of the first cluster, for programs on the host.
+	// Kubeconfig returns that of the first cluster, for programs on the host.
 	Kubeconfig() ([]byte, error)
-	// Leases are what the DHCP servers in it gave away.
+	// Leases returns those of its DHCP servers.
 	Leases() []dhcp.Lease
-	// Machines are those that no cloud has.
+	// Machines returns the existing machines, which no platform created.
 	Machines() control.Machines
-	// Env is what commands in the lab find in their environment.
+	// Env returns the environment of commands in the lab.
 	Env() map[string]string
 	// DialKubernetes connects to the API server of the first cluster.
 	DialKubernetes(ctx context.Context) (net.Conn, error)

@@ -5,17 +5,16 @@ import (
 	"net/netip"
 )
 
-// Pool is what DHCP servers give to whoever asks.
+// Pool is the range of addresses that DHCP servers assign.
 type Pool struct {
 	From netip.Addr `json:"from"`
 	To   netip.Addr `json:"to"`
 }
 
-// The addresses of a network that routers give away as they are sold, counted
-// from its first.
+// The addresses of a network that common routers assign by default, counted from its first.
 const poolFrom, poolTo = 100, 199
 
-// In is the pool in a network: the one that was asked for, if it lies there.
+// In returns the pool in a network: the configured one, if it is in the network.
 func (p *Pool) In(network netip.Prefix) (from, to netip.Addr) {
 	if p != nil && network.Contains(p.From) {
 		return p.From, p.To
@@ -29,6 +28,6 @@ func (p *Pool) In(network netip.Prefix) (from, to netip.Addr) {
 	if network.Bits() <= 24 {
 		return at(poolFrom), at(poolTo)
 	}
-	// The upper half of a small one, without the address of all.
+	// In a small network: its upper half, without the broadcast address.
 	return at(size / 2), at(size - 2)
 }

@@ -11,16 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a process that cannot be taken for a later one of the same number.
+// Process identifies a process, and cannot be confused with a later one with the same number.
 type Process struct {
 	PID int `json:"pid"`
-	// Start is when it began, in ticks since the machine did; Boot names that
-	// run of the machine.
+	// Start is when it started, in ticks since the boot of the host; Boot is the id of that boot.
 	Start uint64 `json:"start"`
 	Boot  string `json:"boot"`
 }
 
-// identify is the process that has this number now.
+// identify returns the current process with this number.
 func identify(pid int) (Process, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -38,14 +37,13 @@ func identify(pid int) (Process, error) {
 	return found, err
 }
 
-// stat gives the fields of a process's stat file, from its state on, which is the
-// first after its name.
+// stat returns the fields of a process's stat file, starting with its state, the first field after its name.
 func stat(pid int) ([]string, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return nil, err
 	}
-	// The name stands in parentheses and may hold anything.
+	// The name is in parentheses and may contain anything.
 	_, after, _ := strings.Cut(string(content[strings.LastIndexByte(string(content), ')')+1:]), " ")
 	fields := strings.Fields(after)
 	if len(fields) < 20 {
@@ -54,8 +52,7 @@ func stat(pid int) ([]string, error) {
 	return fields, nil
 }
 
-// ending says whether it has ended or is about to: the first process of a lab
-// waits for all others, and for whoever started them, before it is gone.
+// ending reports whether it has ended or is about to: the first process of a lab is gone only after all others have ended, including those that started them.
 func (p Process) ending() bool {
 	number, alive := p.number()
 	if !alive {
@@ -70,20 +67,19 @@ func (p Process) ending() bool {
 	return err == nil && flags&exiting != 0
 }
 
-// Alive says whether it still runs.
+// Alive reports whether it still runs.
 func (p Process) Alive() bool {
 	_, alive := p.number()
 	return alive
 }
 
-// inLab says whether this process is inside of the lab that p is the first
-// process of.
+// inLab reports whether the caller is inside the lab whose first process is p.
 func (p Process) inLab() bool {
 	number, alive := p.number()
 	return alive && number == 1
 }
 
-// number is what the process is called here: its number, or 1 in its own lab.
+// number returns the process's number as the caller sees it: 1 in its own lab.
 func (p Process) number() (int, bool) {
 	for _, number := range []int{p.PID, 1} {
 		now, err := identify(number)
@@ -95,7 +91,7 @@ func (p Process) number() (int, bool) {
 	return 0, false
 }
 
-// open gives a handle that stays this process's; nil is that it has ended.
+// open returns a handle that always refers to this process, or nil if it has ended.
 func (p Process) open() (*os.File, error) {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -105,7 +101,7 @@ func (p Process) open() (*os.File, error) {
 		return nil, fmt.Errorf("open process %d: %w", p.PID, err)
 	}
 	handle := os.NewFile(uintptr(fd), "process")
-	// The number may have been another's by the time it was opened.
+	// The number may already have belonged to another process when it was opened.
 	if !p.Alive() {
 		return nil, handle.Close()
 	}
@@ -121,7 +117,7 @@ func kill(handle *os.File) error {
 	return nil
 }
 
-// wait says whether the process ends within some time.
+// wait reports whether the process ends within the given time.
 func wait(handle *os.File, within time.Duration) (bool, error) {
 	for end := time.Now().Add(within); ; {
 		fds := []unix.PollFd{{Fd: int32(handle.Fd()), Events: unix.POLLIN}}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"testing"
@@ -9,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waiting starts a process that waits, until the returned function is called.
-func waiting(t *testing.T) (Process, func()) {
+// startCat starts a process that runs until its input is closed.
+func startCat(t *testing.T) (Process, *exec.Cmd, io.Closer) {
 	t.Helper()
 	cmd := exec.Command("cat")
 	input, err := cmd.StdinPipe()
@@ -18,6 +19,22 @@ func waiting(t *testing.T) (Process, func()) {
 	require.NoError(t, cmd.Start())
 	process, err := identify(cmd.Process.Pid)
 	require.NoError(t, err)
+	return process, cmd, input
+}
+
+// open returns a handle of a process that runs, which is closed after the test.
+func open(t *testing.T, process Process) *os.File {
+	t.Helper()
+	handle, err := process.open()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = handle.Close() })
+	return handle
+}
+
+// waiting starts a process that waits, until the returned function is called.
+func waiting(t *testing.T) (Process, func()) {
+	t.Helper()
+	process, cmd, input := startCat(t)
 	return process, func() {
 		require.NoError(t, input.Close())
 		require.NoError(t, cmd.Wait())
@@ -60,15 +77,8 @@ func TestTheFirstProcessIsKnownFromInside(t *testing.T) {
 }
 
 func TestAProcessThatEndedIsNotAlive(t *testing.T) {
-	cmd := exec.Command("cat")
-	input, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	process, err := identify(cmd.Process.Pid)
-	require.NoError(t, err)
-	handle, err := process.open()
-	require.NoError(t, err)
-	defer handle.Close()
+	process, cmd, input := startCat(t)
+	handle := open(t, process)
 
 	ended, err := wait(handle, time.Millisecond)
 	require.NoError(t, err)
@@ -88,15 +98,8 @@ func TestAProcessThatEndedIsNotAlive(t *testing.T) {
 }
 
 func TestKill(t *testing.T) {
-	cmd := exec.Command("cat")
-	_, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	process, err := identify(cmd.Process.Pid)
-	require.NoError(t, err)
-	handle, err := process.open()
-	require.NoError(t, err)
-	defer handle.Close()
+	process, cmd, _ := startCat(t)
+	handle := open(t, process)
 	require.NoError(t, kill(handle))
 	require.EqualError(t, cmd.Wait(), "signal: killed")
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// report is a line that a lab writes about its start.
+// report is a line that a lab writes while it starts.
 type report struct {
 	Step  string            `json:"step,omitempty"`
 	Error string            `json:"error,omitempty"`
@@ -15,7 +15,7 @@ type report struct {
 	Env   map[string]string `json:"env,omitempty"`
 }
 
-// errDied is that the lab ended before it was ready, without a word.
+// errDied is the error if the lab ended before it was ready and reported no reason.
 var errDied = errors.New("the lab ended before it was ready")
 
 // follow reads reports until the lab is ready and returns its environment.
@@ -27,7 +27,7 @@ func follow(reports io.Reader, step func(string)) (map[string]string, error) {
 			if errors.Is(err, io.EOF) {
 				return nil, errDied
 			}
-			return nil, fmt.Errorf("hear from the lab: %w", err)
+			return nil, fmt.Errorf("read the lab's progress: %w", err)
 		}
 		switch {
 		case line.Ready:

@@ -17,7 +17,7 @@ func TestFollow(t *testing.T) {
 		"ready":  {`{"step":"one"}{"step":"two"}{"ready":true,"env":{"A":"b"}}`, []string{"one", "two"}, map[string]string{"A": "b"}, ""},
 		"failed": {`{"step":"one"}{"error":"no network"}`, []string{"one"}, nil, "no network"},
 		"died":   {`{"step":"one"}`, []string{"one"}, nil, "the lab ended before it was ready"},
-		"noise":  {`Segmentation fault`, nil, nil, "hear from the lab: invalid character 'S' looking for beginning of value"},
+		"noise":  {`Segmentation fault`, nil, nil, "read the lab's progress: invalid character 'S' looking for beginning of value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var steps []string

@@ -8,24 +8,23 @@ import (
 
 // Proxmox is a cluster of Proxmox VE hosts.
 type Proxmox struct {
-	// Address and Port are where its API is served, by whichever host is up.
+	// Address and Port are where its API is served, by any host that is up.
 	Address netip.Addr `json:"address"`
 	Port    uint16     `json:"port,omitempty"`
 	// Hosts are the names of the hosts; the default is one, "pve".
 	Hosts []string `json:"hosts,omitempty"`
-	// Storages are what each host has, or all together; the default is "local" for files, images to
-	// import among them, and "local-lvm" for disks.
+	// Storages are those of each host, or shared by all; by default "local" for files, including images to import, and "local-lvm" for disks.
 	Storages []ProxmoxStorage `json:"storages,omitempty"`
 	// Network is that of the machines, and Gateway its router.
 	Network netip.Prefix `json:"network"`
 	Gateway netip.Addr   `json:"gateway"`
-	// DHCP says that the router gives addresses to whoever asks.
+	// DHCP means that the router is a DHCP server.
 	DHCP bool `json:"dhcp,omitempty"`
-	// Reservations are addresses that the router keeps for a MAC each.
+	// Reservations are addresses that the router reserves, each for a MAC.
 	Reservations []Reservation `json:"reservations,omitempty"`
 }
 
-// Reservation is an address that a router keeps for a MAC.
+// Reservation is an address that a router reserves for a MAC.
 type Reservation struct {
 	MAC     string     `json:"mac"`
 	Address netip.Addr `json:"address"`
@@ -34,16 +33,16 @@ type Reservation struct {
 // ProxmoxStorage is a place for images and disks.
 type ProxmoxStorage struct {
 	Name string `json:"name"`
-	// Content is what may be there.
+	// Content is what the storage may contain.
 	Content []string `json:"content"`
-	// Shared says that all hosts see the same, as on a server for files.
+	// Shared means that all hosts see the same content, as on a file server.
 	Shared bool `json:"shared,omitempty"`
 }
 
-// contentTypes are those that a storage may have.
+// contentTypes are the possible values of Content.
 var contentTypes = []string{"backup", "images", "import", "iso", "rootdir", "snippets", "vztmpl"}
 
-// Complete is the cluster with the defaults of what was not said.
+// Complete returns the cluster with defaults for what is not configured.
 func (p Proxmox) Complete() Proxmox {
 	if p.Port == 0 {
 		p.Port = 8006
@@ -60,12 +59,12 @@ func (p Proxmox) Complete() Proxmox {
 	return p
 }
 
-// check says all that is wrong with it.
+// check returns all faults of the cluster.
 func (p Proxmox) check() []error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf("proxmox."+format, args...)) }
 	if !p.Network.IsValid() || !p.Network.Addr().Is4() {
-		fault("network: is no IPv4 network")
+		fault("network: is not an IPv4 network")
 	}
 	for _, one := range []struct {
 		field string
@@ -83,16 +82,16 @@ func (p Proxmox) check() []error {
 	}
 	for i, name := range p.Hosts {
 		if name == "" || slices.Contains(p.Hosts[:i], name) {
-			fault("hosts[%d]: %q is no name of its own", i, name)
+			fault("hosts[%d]: %q is not a unique name", i, name)
 		}
 	}
 	for i, storage := range p.Storages {
 		if storage.Name == "" || slices.ContainsFunc(p.Storages[:i], func(other ProxmoxStorage) bool { return other.Name == storage.Name }) {
-			fault("storages[%d].name: %q is no name of its own", i, storage.Name)
+			fault("storages[%d].name: %q is not a unique name", i, storage.Name)
 		}
 		for _, content := range storage.Content {
 			if !slices.Contains(contentTypes, content) {
-				fault("storages[%d].content: %q is none of %q", i, content, contentTypes)
+				fault("storages[%d].content: %q is not one of %q", i, content, contentTypes)
 			}
 		}
 	}

@@ -24,14 +24,14 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// closeWithin is how long a lab may take to end in order.
+// closeWithin is the time that a lab has for an orderly end.
 const closeWithin = 10 * time.Second
 
-// Status is what GET /status shows.
+// Status is the answer to GET /status.
 type Status struct {
 	Ready   bool    `json:"ready"`
-	Seconds float64 `json:"seconds"` // since it began
-	// Started is what the moments of facts are counted from.
+	Seconds float64 `json:"seconds"` // since it started
+	// Started is the start of the timeline.
 	Started time.Time    `json:"started"`
 	Profile pace.Profile `json:"profile"`
 	Seed    uint64       `json:"seed"`
@@ -42,11 +42,11 @@ type Status struct {
 	Lab        any               `json:"lab"`
 }
 
-// Serve runs a lab in the namespaces that Init prepared, until it is told to end.
+// Serve runs a lab in the namespaces that Init prepared, until it is asked to end.
 func Serve(folder Folder, compose Compose) error {
 	progress := os.NewFile(progressFD, "progress")
 	reports := json.NewEncoder(progress)
-	// Whoever waited for it may be gone; the lab goes on.
+	// The command that waited for it may have ended; the lab continues.
 	say := func(line report) { _ = reports.Encode(line) }
 	s := server{folder: folder, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), begun: time.Now()}
 	err := s.run(compose, say)
@@ -97,7 +97,7 @@ func (s *server) run(compose Compose, say func(report)) error {
 	if _, err := plan.Add(s.info.Config.Scenario...); err != nil {
 		return fmt.Errorf("scenario: %w", err)
 	}
-	// What is held must not keep the lab from its end.
+	// A held fault must not keep the lab from ending.
 	context.AfterFunc(ctx, plan.Close)
 	lab, err := compose(ctx, Parts{
 		Dir: s.folder.Path(stateDir), Config: s.info.Config, Network: host, Timeline: facts, Pace: paces, Faults: faults,
@@ -125,19 +125,18 @@ func (s *server) run(compose Compose, say func(report)) error {
 	return err
 }
 
-// readConfig waits for the config; none comes when whoever started the lab ended
-// before it could be known that there is one.
+// readConfig waits for the config. It never arrives if the command that started the lab ended before it had recorded the lab.
 func (s *server) readConfig() error {
 	file := os.NewFile(configFD, "config")
 	defer file.Close()
 	err := json.NewDecoder(file).Decode(&s.info)
 	if errors.Is(err, io.EOF) {
-		return errors.New("got no config: whoever started the lab has ended")
+		return errors.New("got no config: the command that started the lab has ended")
 	}
 	return err
 }
 
-// serve opens what the lab is reached by, until the context ends.
+// serve opens the lab's sockets and addresses, until the context ends.
 func (s *server) serve(ctx context.Context, inside network.Network, api *control.API, lab Lab) (*sync.WaitGroup, error) {
 	var running sync.WaitGroup
 	atControl, err := inside.Listen(netip.AddrPortFrom(network.Control, 80))
@@ -159,7 +158,7 @@ func (s *server) serve(ctx context.Context, inside network.Network, api *control
 	return &running, nil
 }
 
-// serveAPI serves until the context ends; requests that go on then are cut off.
+// serveAPI serves until the context ends; requests that are still open then are cancelled.
 func (s *server) serveAPI(ctx context.Context, listener net.Listener, handler http.Handler) {
 	server := &http.Server{
 		Handler:           handler,
@@ -170,7 +169,7 @@ func (s *server) serveAPI(ctx context.Context, listener net.Listener, handler ht
 	ended := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		defer close(ended)
-		// A moment for answers that are under way.
+		// Time for answers that are being sent.
 		ending, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if server.Shutdown(ending) != nil {
@@ -180,8 +179,7 @@ func (s *server) serveAPI(ctx context.Context, listener net.Listener, handler ht
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		s.log.Error("serve the control API", "at", listener.Addr(), "error", err)
 	}
-	// Serve returns when the end begins; the answer to the one who asked for it
-	// may still be under way.
+	// Serve returns when the shutdown starts; the answer to the request for it may still be in progress.
 	<-ended
 }
 

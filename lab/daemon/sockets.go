@@ -7,17 +7,16 @@ import (
 	"os"
 )
 
-// The file descriptors that a lab is born with, after the standard ones.
+// The file descriptors that a lab starts with, after the standard ones.
 const (
-	configFD     = 3 + iota // the config comes here
-	progressFD              // what the lab does until it is ready goes here
+	configFD     = 3 + iota // receives the config
+	progressFD              // receives progress until the lab is ready
 	controlFD               // listens at the control socket
 	loopbackFD              // listens for the control API on the host's loopback
 	kubernetesFD            // listens for Kubernetes on the host's loopback
 )
 
-// sockets listen outside of the lab for the lab: a process in its own network
-// keeps the sockets that were opened in another.
+// sockets listen for the lab outside of it: a process in its own network namespace keeps sockets that were opened in another.
 type sockets struct {
 	control              *net.UnixListener
 	loopback, kubernetes *net.TCPListener
@@ -38,7 +37,7 @@ func (f Folder) openSockets() (*sockets, error) {
 	return &s, nil
 }
 
-// files are copies to hand over, in the order of the numbers above.
+// files are copies to pass on, in the order of the numbers above.
 func (s *sockets) files() ([]*os.File, error) {
 	var files []*os.File
 	for _, listener := range []interface{ File() (*os.File, error) }{s.control, s.loopback, s.kubernetes} {
@@ -61,7 +60,7 @@ func (s *sockets) close() {
 	}
 }
 
-// inherited is the listener that was handed over under a number.
+// inherited returns the listener that was passed on under a number.
 func inherited(fd uintptr) (net.Listener, error) {
 	file := os.NewFile(fd, "listener")
 	listener, err := net.FileListener(file)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -15,32 +16,30 @@ import (
 // startWithin is how long a lab may take to be ready.
 const startWithin = 30 * time.Second
 
-// Start is how a lab is started.
+// Start describes how a lab is started.
 type Start struct {
 	Folder Folder
 	Config Config
-	// Command is the program and arguments that call Init; "--dir" and the
-	// folder follow.
+	// Command is the program and arguments that call Init; "--dir" and the folder follow.
 	Command []string
-	// Attached lets the lab end when the one who starts it does.
+	// Attached lets the lab end together with the process that starts it.
 	Attached bool
-	// Step hears what happens.
+	// Step receives the progress.
 	Step func(string)
 }
 
 // Started is a lab that is ready.
 type Started struct {
 	Info *Info
-	// Already says that it ran before.
+	// Already means that it was running before.
 	Already bool
-	// Took is from the start until it was ready.
+	// Took is the time from the start until it was ready.
 	Took time.Duration
-	// Wait returns when the lab has ended; only for one that was not there.
+	// Wait returns when the lab has ended; only for a lab that this call started.
 	Wait func() error
 }
 
-// Up starts a lab unless one runs, and returns when it is ready. A lab that does
-// not become ready leaves nothing.
+// Up starts a lab unless one is running, and returns when it is ready. A lab that does not become ready leaves nothing behind.
 func (s Start) Up() (*Started, error) {
 	begun := time.Now()
 	unlock, err := s.Folder.lock()
@@ -82,8 +81,7 @@ func (s Start) Up() (*Started, error) {
 	return &Started{Info: born.info, Took: time.Since(begun), Wait: born.cmd.Wait}, nil
 }
 
-// awaitEnd waits for a lab that does not answer, which is one that is ending: its
-// first process outlives the others by a moment.
+// awaitEnd waits for a lab that does not answer because it is ending: its first process outlives the others by a moment.
 func (s Start) awaitEnd(lab Process) error {
 	process, err := lab.open()
 	if err != nil || process == nil {
@@ -107,7 +105,7 @@ type newborn struct {
 
 // begin starts the first process, which waits for its config.
 func (s Start) begin() (*newborn, error) {
-	// Written first, so that whatever follows is known to be a lab's.
+	// Written first, so that everything that follows is known to belong to a lab.
 	info := &Info{Config: s.Config}
 	if err := s.Folder.write(info); err != nil {
 		return nil, err
@@ -149,11 +147,12 @@ func (s Start) begin() (*newborn, error) {
 	args := append(s.Command[1:len(s.Command):len(s.Command)], "--dir", string(s.Folder))
 	born.cmd = exec.Command(s.Command[0], args...)
 	born.cmd.Stdout, born.cmd.Stderr = log, log
+	born.cmd.Env = needed(os.Environ())
 	born.cmd.ExtraFiles = append([]*os.File{configRead, progressWrite}, listeners...)
 	born.cmd.SysProcAttr = ownNamespaces()
 	if s.Attached {
 		born.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-		// The kernel means the thread that starts it, which must not end before.
+		// To the kernel the parent is the thread that starts it, so that thread must not end before.
 		runtime.LockOSThread()
 	}
 	s.Step("starting the lab in namespaces of its own")
@@ -164,8 +163,15 @@ func (s Start) begin() (*newborn, error) {
 	return born, nil
 }
 
-// becomeReady gives the lab its config, now that it is known which process it
-// is: a lab that nobody knows of ends, because no config comes.
+// needed is what a lab needs of its caller's environment. It outlives the caller, whose accounts and passphrases are none of its business.
+func needed(environment []string) []string {
+	return slices.DeleteFunc(environment, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !slices.Contains([]string{"PATH", "HOME", "TMPDIR", "TZ", "LANG"}, name) && !strings.HasPrefix(name, "SLUICE_LAB_")
+	})
+}
+
+// becomeReady gives the lab its config once its process is recorded: a lab that nobody knows of ends, because it gets no config.
 func (n *newborn) becomeReady(s Start) error {
 	defer n.close()
 	var err error
@@ -199,7 +205,7 @@ func (n *newborn) close() {
 	_ = n.progress.Close()
 }
 
-// lastWords are the last lines of the lab's log, for an error message.
+// lastWords returns the last lines of the lab's log, for an error message.
 func (n *newborn) lastWords(folder Folder) string {
 	content, err := os.ReadFile(folder.Path(logFile))
 	if err != nil || len(content) == 0 {
@@ -209,7 +215,7 @@ func (n *newborn) lastWords(folder Folder) string {
 	return "\nIts log ends with:\n  " + strings.Join(lines[max(0, len(lines)-15):], "\n  ")
 }
 
-// prepare makes the folders of a lab, with links to its tools.
+// prepare creates the folders of a lab, with links to its tools.
 func (f Folder) prepare(tools map[string]string) error {
 	for _, dir := range []string{stateDir, binDir, tempDir} {
 		if err := os.Mkdir(f.Path(dir), 0o755); err != nil {

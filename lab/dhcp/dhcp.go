@@ -1,5 +1,4 @@
-// Package dhcp is the DHCP server of a network at home: it hands out addresses
-// by MAC, and knows whom it gave which.
+// Package dhcp is the DHCP server of a network at home: it assigns addresses by MAC, and keeps its leases.
 package dhcp
 
 import (
@@ -16,29 +15,28 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Options are what a server hands out, and where.
+// Options define what a server assigns, and where.
 type Options struct {
 	// Network is that of all its addresses, such as 10.0.0.0/16.
 	Network   netip.Prefix
 	Gateway   netip.Addr
 	Resolvers []netip.Addr
-	// From and To are the first and the last address that it gives to whoever
-	// asks.
+	// From and To are the first and the last address for unknown MACs.
 	From, To netip.Addr
 	Timeline *timeline.Timeline
 }
 
-// Lease is who has which address.
+// Lease is the address of a MAC.
 type Lease struct {
 	MAC     string     `json:"mac"`
 	Address netip.Addr `json:"address"`
-	// Machine is the lab's name of who asked; a router would not know it.
+	// Machine is the lab's name of the machine that requested it; a real router would not know it.
 	Machine string `json:"machine,omitempty"`
-	// Reserved says that it was laid down, and by nobody's asking.
+	// Reserved means that it was configured, and not assigned on request.
 	Reserved bool `json:"reserved,omitempty"`
 }
 
-// Server hands out addresses. It is safe for concurrent use.
+// Server assigns addresses. It is safe for concurrent use.
 type Server struct {
 	Options
 
@@ -49,7 +47,7 @@ type Server struct {
 
 var _ machine.DHCP = (*Server)(nil)
 
-// New is a server that nobody has asked yet.
+// New returns a server without leases.
 func New(options Options) (*Server, error) {
 	for _, one := range []struct {
 		what string
@@ -65,7 +63,7 @@ func New(options Options) (*Server, error) {
 	return &Server{Options: options, leases: map[string]*Lease{}, taken: map[netip.Addr]bool{options.Gateway: true}}, nil
 }
 
-// Reserve lays down which address a MAC gets.
+// Reserve determines the address that a MAC gets.
 func (s *Server) Reserve(mac string, addr netip.Addr) error {
 	mac, err := canonical(mac)
 	if err != nil {
@@ -85,7 +83,7 @@ func (s *Server) Reserve(mac string, addr netip.Addr) error {
 	return nil
 }
 
-// Pass gives what a MAC has to another one, for which it is laid down then.
+// Pass moves the address of a MAC to another one, for which it is then reserved.
 func (s *Server) Pass(from, to string) error {
 	from, err := canonical(from)
 	if err != nil {
@@ -109,7 +107,7 @@ func (s *Server) Pass(from, to string) error {
 	return nil
 }
 
-// Release forgets a MAC and what it had.
+// Release deletes the lease of a MAC.
 func (s *Server) Release(mac string) {
 	mac, err := canonical(mac)
 	if err != nil {
@@ -149,7 +147,7 @@ func (s *Server) Lease(mac, name string) (machine.Lease, error) {
 	}, nil
 }
 
-// Leases are all there are, by address.
+// Leases returns all leases, ordered by address.
 func (s *Server) Leases() []Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +164,7 @@ func (s *Server) hand(lease *Lease) {
 	s.taken[lease.Address] = true
 }
 
-// free is an address that nobody has. The MAC decides where the search begins,
-// so that who asks first matters only to those who collide.
+// free returns an address without a lease. The MAC determines where the search starts, so that the order of requests matters only for MACs that collide.
 func (s *Server) free(mac string) (netip.Addr, error) {
 	first, last := number(s.From), number(s.To)
 	size := uint64(last-first) + 1
@@ -191,7 +188,7 @@ func address(number uint32) netip.Addr {
 	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, number)))
 }
 
-// canonical is the one way that a MAC is written.
+// canonical returns a MAC in the form in which leases contain it.
 func canonical(mac string) (string, error) {
 	parsed, err := net.ParseMAC(mac)
 	if err != nil {

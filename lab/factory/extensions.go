@@ -19,8 +19,8 @@ type Extension struct {
 
 const siderolabs = "Sidero Labs"
 
-// official are the extensions that the factory offers, for every version of
-// Talos: some of those that there are in life.
+// official are the extensions that the factory offers, for every version of Talos:
+// some of the real ones.
 var official = []Extension{
 	{"siderolabs/amd-ucode", "20260110", siderolabs, "This system extension provides AMD microcode binaries."},
 	{"siderolabs/btrfs", "1.0.0", siderolabs, "This system extension provides the btrfs driver."},
@@ -48,7 +48,7 @@ var official = []Extension{
 	{"siderolabs/zfs", "2.4.0", "Jonathan Gold", "This system extension provides the ZFS driver module."},
 }
 
-// renamed are extensions that old schematics call otherwise.
+// renamed are extensions with other names in old schematics.
 var renamed = map[string]string{
 	"siderolabs/i915-ucode":          "siderolabs/i915",
 	"siderolabs/talos-vmtoolsd":      "siderolabs/vmtoolsd-guest-agent",
@@ -81,7 +81,7 @@ func find(name string) (Extension, bool) {
 	return Extension{}, false
 }
 
-// info is how the factory lists it.
+// info returns the extension as the factory lists it.
 func (e Extension) info() client.ExtensionInfo {
 	ref := "ghcr.io/" + e.Name + ":" + e.Version
 	digest := sha256.Sum256([]byte(ref))

@@ -1,5 +1,4 @@
-// Package factory plays the Image Factory: it keeps schematics and hands out
-// images that say what they were made from.
+// Package factory simulates the Image Factory: it keeps schematics and serves images that contain what they were made from.
 package factory
 
 import (
@@ -21,7 +20,7 @@ import (
 // Subject is the factory's name in facts and faults.
 const Subject = "factory"
 
-// DefaultSchematic is the id of the schematic that customizes nothing.
+// DefaultSchematic is the id of the schematic without customization.
 const DefaultSchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 
 // Options are what a factory needs.
@@ -42,7 +41,7 @@ type Factory struct {
 
 	mu         sync.Mutex
 	schematics map[string]*schematic.Schematic
-	// built are the images that were asked for before, by path.
+	// built are the images that were requested before, by path.
 	built map[string]bool
 }
 
@@ -62,7 +61,7 @@ func New(options Options) (*Factory, error) {
 		f.versions = append(f.versions, version)
 	}
 	if len(f.versions) == 0 {
-		return nil, errors.New("an image factory needs a version of Talos at least")
+		return nil, errors.New("an image factory needs at least one version of Talos")
 	}
 	slices.SortFunc(f.versions, semver.Version.Compare)
 	f.handler = faulthttp.Handler(options.Faults, Subject, f.routes())
@@ -74,7 +73,7 @@ func (f *Factory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.handler.ServeHTTP(w, r)
 }
 
-// Schematic is what was uploaded under the id.
+// Schematic returns what was uploaded under the id.
 func (f *Factory) Schematic(id string) (schematic.Schematic, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,8 +84,7 @@ func (f *Factory) Schematic(id string) (schematic.Schematic, error) {
 	return *found, nil
 }
 
-// Extensions are those of a schematic in the order in which it names them, as
-// they are built into an image of this version of Talos.
+// Extensions returns those of a schematic, in the order in which it names them and in which they are built into an image of this version of Talos.
 func (f *Factory) Extensions(id, version string) ([]Extension, error) {
 	found, err := f.Schematic(id)
 	if err != nil {
@@ -95,8 +93,7 @@ func (f *Factory) Extensions(id, version string) ([]Extension, error) {
 	return choose(found.Customization.SystemExtensions.OfficialExtensions, version)
 }
 
-// Upload takes in a schematic, YAML, and returns the id under which it is known
-// from then on.
+// Upload stores a schematic, YAML, and returns its id.
 func (f *Factory) Upload(text []byte) (string, error) {
 	uploaded, err := schematic.Unmarshal(text)
 	if err != nil {
@@ -112,7 +109,7 @@ func (f *Factory) Upload(text []byte) (string, error) {
 	return id, nil
 }
 
-// keep stores a schematic and says whether it is new.
+// keep stores a schematic and reports whether it is new.
 func (f *Factory) keep(id string, uploaded *schematic.Schematic) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,8 +120,7 @@ func (f *Factory) keep(id string, uploaded *schematic.Schematic) bool {
 	return true
 }
 
-// isBuilt says whether the image was built before; setBuilt that it now is,
-// and whether this was the first time.
+// isBuilt reports whether the image was built before. setBuilt records that it is, and reports whether this was the first time.
 func (f *Factory) isBuilt(path string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,7 +135,7 @@ func (f *Factory) setBuilt(path string) bool {
 	return first
 }
 
-// offers says whether there are images of this version, with or without a v.
+// offers reports whether there are images of this version, with or without a v.
 func (f *Factory) offers(text string) (semver.Version, bool) {
 	version, err := semver.ParseTolerant(text)
 	if err != nil {

@@ -156,7 +156,7 @@ func TestExtensionsOfASchematic(t *testing.T) {
 
 func TestAFactoryNeedsVersions(t *testing.T) {
 	for want, versions := range map[string][]string{
-		"an image factory needs a version of Talos at least":            nil,
+		"an image factory needs at least one version of Talos":          nil,
 		`version "v1.13" of Talos: No Major.Minor.Patch elements found`: {"v1.13"},
 	} {
 		_, err := New(Options{Versions: versions})

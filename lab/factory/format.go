@@ -5,8 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// format is a disk format. Its files are as small as it allows, empty but for
-// the label that says what the image was made from.
+// format is a disk format. Its files are as small as it allows, and empty except for the label that contains what the image was made from.
 type format struct {
 	iso    bool
 	encode func(label []byte) []byte
@@ -59,8 +58,7 @@ func decodeRaw(disk []byte) ([]byte, bool) {
 	return marked(disk, sector)
 }
 
-// An ISO 9660 has its volume descriptors in 2 KiB blocks from the 16th on; the
-// label lies where the primary one leaves room for applications.
+// An ISO 9660 has its volume descriptors in 2 KiB blocks from the 16th on; the label is in the part of the primary one that is for applications.
 const (
 	isoBlock = 2048
 	isoFirst = 16 * isoBlock

@@ -16,8 +16,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// refusal is an error that the client is told; of every other one it hears
-// "internal server error", as in life.
+// refusal is an error whose text the client gets; any other error becomes "internal server error", as in the real factory.
 type refusal struct {
 	status int
 	text   string
@@ -40,11 +39,11 @@ func (f *Factory) routes() http.Handler {
 }
 
 func answer(w http.ResponseWriter, err error) {
-	var told refusal
+	var refused refusal
 	switch {
 	case err == nil:
-	case errors.As(err, &told):
-		http.Error(w, err.Error(), told.status)
+	case errors.As(err, &refused):
+		http.Error(w, err.Error(), refused.status)
 	default:
 		http.Error(w, "internal server error", http.StatusInternalServerError)
 	}
@@ -83,7 +82,7 @@ func (f *Factory) listExtensions(w http.ResponseWriter, r *http.Request) error {
 	return json.NewEncoder(w).Encode(infos)
 }
 
-// listOverlays has none: they are for single-board computers.
+// listOverlays returns an empty list: overlays are for single-board computers.
 func (f *Factory) listOverlays(w http.ResponseWriter, r *http.Request) error {
 	if _, err := f.version(r); err != nil {
 		return err
@@ -112,7 +111,7 @@ func (f *Factory) getImage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// The first one who asks waits for the build; the factory keeps what it built.
+	// The first request waits for the build; the factory keeps what it built.
 	if !f.isBuilt(r.URL.Path) {
 		if err := f.pace.Wait(r.Context(), pace.ImageBuild, r.URL.Path); err != nil {
 			return err
@@ -133,8 +132,7 @@ func (f *Factory) getImage(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// version is that of the request. The factory does not tell an unknown one from
-// any other failure.
+// version returns that of the request. Like the real factory, it does not distinguish an unknown version from any other failure.
 func (f *Factory) version(r *http.Request) (semver.Version, error) {
 	text := r.PathValue("version")
 	version, offered := f.offers(text)

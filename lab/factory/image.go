@@ -15,16 +15,16 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Image is what an image says of itself.
+// Image is the content of an image's label.
 type Image struct {
 	Schematic string `json:"schematic"`
 	// Version is that of Talos, without a v.
 	Version  string `json:"version"`
 	Platform string `json:"platform"`
 	Arch     string `json:"arch"`
-	// SecureBoot says that it only boots under Secure Boot.
+	// SecureBoot means that it only boots under Secure Boot.
 	SecureBoot bool `json:"secureBoot,omitempty"`
-	// ISO says that it boots from a CD and is not installed yet.
+	// ISO means that it boots from a CD and is not installed yet.
 	ISO bool `json:"iso,omitempty"`
 }
 
@@ -57,7 +57,7 @@ var compressions = []compression{
 	},
 }
 
-// request is an image that is asked for by its file name.
+// request is an image that is requested by its file name.
 type request struct {
 	image   Image
 	format  format
@@ -95,7 +95,7 @@ func parseFile(file string) (request, error) {
 	return asked, nil
 }
 
-// encode makes the file.
+// encode creates the file.
 func (r request) encode() ([]byte, error) {
 	label, err := json.Marshal(r.image)
 	if err != nil {
@@ -117,9 +117,9 @@ func (r request) encode() ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// ParseImage reads what an image of the factory was made from, packed or not.
+// ParseImage reads the label of an image of the factory, compressed or not.
 func ParseImage(from io.Reader) (Image, error) {
-	// Images of the lab are small; who sends more sends something else.
+	// Images of the lab are small; a larger file is something else.
 	data, err := io.ReadAll(io.LimitReader(from, maxSize+1))
 	if err != nil {
 		return Image{}, fmt.Errorf("reading an image: %w", err)

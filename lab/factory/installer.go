@@ -15,7 +15,7 @@ var schematicID = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // "host/siderolabs/installer:v1.13.8", whose schematic is the default. The
 // version comes back without its v.
 func ParseInstaller(reference string) (version, schematic string, err error) {
-	// A digest pins the image and says nothing of what it holds.
+	// A digest pins the image and contains nothing about its content.
 	name, _, _ := strings.Cut(reference, "@")
 	colon := strings.LastIndex(name, ":")
 	if colon < strings.LastIndex(name, "/") || colon < 0 {

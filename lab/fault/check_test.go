@@ -15,12 +15,14 @@ func TestCheck(t *testing.T) {
 	}{
 		"fine":               {Rule{On: Cloud, Do: Fail, Code: "503", Times: 2, Skip: 1}, ""},
 		"a delay":            {Rule{On: Kube, Do: Delay, Delay: Duration(time.Second)}, ""},
-		"nothing said":       {Rule{}, `on: no kind ""; there are cloud, talos, kube, machine, stage, service, member, node, pod, disk, pki and host`},
+		"nothing said":       {Rule{}, `on: no kind ""; there are cloud, talos, kube, machine, stage, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host`},
 		"impossible there":   {Rule{On: Disk, Do: Crash}, `do: "crash" is not possible on "disk"; possible is one of ["absent"]`},
-		"patterns":           {Rule{On: Talos, Do: Drop, Name: "[", Subject: "a["}, "name: \"[\" is no pattern\nsubject: \"a[\" is no pattern"},
+		"patterns":           {Rule{On: Talos, Do: Drop, Name: "[", Subject: "a["}, "name: \"[\" is not a pattern\nsubject: \"a[\" is not a pattern"},
 		"counts":             {Rule{On: Talos, Do: Drop, Times: -1, Skip: -2}, "times: is -1, cannot be negative\nskip: is -2, cannot be negative"},
 		"delay without time": {Rule{On: Pod, Do: Delay}, `delay: is needed for do "delay", and for nothing else`},
 		"time without delay": {Rule{On: Pod, Do: Hold, Delay: 1}, `delay: is needed for do "delay", and for nothing else`},
+		"a clock behind":     {Rule{On: Clock, Name: "boot", Do: Skew, By: Offset(-time.Hour)}, ""},
+		"a skew of nothing":  {Rule{On: Clock, Do: Skew}, `by: is needed for do "skew", and for nothing else`},
 		"a host":             {Rule{On: Host, Do: Absent, Subject: "pve2"}, ""},
 		"a host stays off":   {Rule{On: Host, Do: Crash, Code: StaysOff}, `code: a host that stays off is do "absent"`},
 		"code without fail":  {Rule{On: Pod, Do: Hold, Code: "1", Message: "x"}, "code: is for do \"fail\" only, but for \"off\" of do \"crash\"\nmessage: is for do \"fail\" only"},
@@ -64,6 +66,16 @@ func TestDurationsAreText(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `"1m30s"`, string(text))
 	for _, wrong := range []string{`10`, `"10"`, `"-1s"`, `{}`} {
-		require.EqualError(t, json.Unmarshal([]byte(wrong), &rule.Delay), wrong+` is no duration such as "1m30s"`)
+		require.EqualError(t, json.Unmarshal([]byte(wrong), &rule.Delay), wrong+` is not a duration such as "1m30s"`)
 	}
+}
+
+func TestOffsetsAreText(t *testing.T) {
+	var rule Rule
+	require.NoError(t, json.Unmarshal([]byte(`{"by": "-1h"}`), &rule))
+	require.Equal(t, Offset(-time.Hour), rule.By)
+	text, err := json.Marshal(rule.By)
+	require.NoError(t, err)
+	require.JSONEq(t, `"-1h0m0s"`, string(text))
+	require.EqualError(t, json.Unmarshal([]byte(`10`), &rule.By), `10 is no offset such as "-1h"`)
 }

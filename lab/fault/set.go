@@ -22,19 +22,19 @@ type Set struct {
 	changed chan struct{}
 }
 
-// armed is a rule with what is left of it.
+// armed is a rule, with the number of points that met it.
 type armed struct {
 	Rule
 	met     int
 	removed chan struct{}
 }
 
-// NewSet is a lab without faults.
+// NewSet returns a set without rules.
 func NewSet(timeline *timeline.Timeline) *Set {
 	return &Set{timeline: timeline, changed: make(chan struct{})}
 }
 
-// NewID is an id that no rule has got from it yet.
+// NewID returns an id that no other rule has.
 func (s *Set) NewID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *Set) Add(rule Rule) (string, error) {
 	return rule.ID, nil
 }
 
-// arm adds a rule unless there is one of its id.
+// arm adds a rule unless its id exists, and reports whether it did.
 func (s *Set) arm(rule Rule) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *Set) arm(rule Rule) bool {
 	return true
 }
 
-// Remove ends a rule: what it holds goes on.
+// Remove removes a rule; whatever it holds is released.
 func (s *Set) Remove(id string) error {
 	if !s.disarm(id) {
 		return fmt.Errorf("there is no fault %q", id)
@@ -91,7 +91,7 @@ func (s *Set) disarm(id string) bool {
 	return true
 }
 
-// Rules lists what is armed.
+// Rules lists the armed rules.
 func (s *Set) Rules() []Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,8 +102,7 @@ func (s *Set) Rules() []Rule {
 	return rules
 }
 
-// Has says whether a rule of this kind is armed, and gives a channel that is
-// closed when the rules change.
+// Has reports whether a rule of this kind is armed, and returns a channel that is closed when the rules change.
 func (s *Set) Has(kind Kind) (bool, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,11 +114,10 @@ func (s *Set) Has(kind Kind) (bool, <-chan struct{}) {
 	return false, s.changed
 }
 
-// Meet is called at a point. It lets delays and holds pass and returns what
-// happens then; nil is nothing. An error is that of the context.
+// Meet is called at a point. It waits until delays and holds have ended and returns what happens then, or nil for nothing. Its error is that of the context.
 func (s *Set) Meet(ctx context.Context, point Point) (*Outcome, error) {
 	strike := s.take(point)
-	// All are recorded now that nothing is locked: a fact may arm other rules.
+	// All of them are recorded here, where nothing is locked: a fact may arm other rules.
 	for _, rule := range strike {
 		s.timeline.Record(point.Subject, "fault", string(rule.Do), "rule", rule.ID, "on", string(point.On), "name", point.Name)
 	}
@@ -140,14 +138,13 @@ func (s *Set) Meet(ctx context.Context, point Point) (*Outcome, error) {
 				return nil, context.Cause(ctx)
 			}
 		default:
-			return &Outcome{Do: rule.Do, Code: rule.Code, Message: rule.Message}, nil
+			return &Outcome{Do: rule.Do, Code: rule.Code, Message: rule.Message, By: time.Duration(rule.By)}, nil
 		}
 	}
 	return nil, nil
 }
 
-// take counts the point and returns the rules that strike, up to the first that
-// decides.
+// take counts the point and returns the rules that apply, up to the first that determines the outcome.
 func (s *Set) take(point Point) []*armed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,13 +156,13 @@ func (s *Set) take(point Point) []*armed {
 			continue
 		}
 		rule.met++
-		if rule.met <= rule.Skip {
+		if !rule.strikes() {
 			kept = append(kept, rule)
 			continue
 		}
 		strike = append(strike, rule)
-		// A hold stays until it is removed, however often it strikes.
-		if rule.Times == 0 || rule.met < rule.Skip+rule.Times || rule.Do == Hold {
+		// A hold stays until it is removed, however often it was met.
+		if !rule.isSpent() || rule.Do == Hold {
 			kept = append(kept, rule)
 		}
 		if rule.Do != Delay && rule.Do != Hold {
@@ -185,15 +182,25 @@ func (s *Set) announce() {
 	s.changed = make(chan struct{})
 }
 
+// strikes reports whether the point that was just counted is one at which the fault happens.
+func (r *armed) strikes() bool {
+	counted := r.met - r.Skip
+	return counted > 0 && counted%max(r.Every, 1) == 0
+}
+
+// isSpent reports whether the fault has happened as often as it may.
+func (r *armed) isSpent() bool {
+	return r.Times > 0 && r.met >= r.Skip+r.Times*max(r.Every, 1)
+}
+
 func (r *armed) matches(point Point) bool {
-	if r.Do == Hold && r.Times > 0 && r.met >= r.Skip+r.Times {
+	if r.Do == Hold && r.isSpent() {
 		return false
 	}
 	return r.On == point.On && Like(r.Name, point.Name) && Like(r.Subject, point.Subject)
 }
 
-// Like says whether a pattern matches: one as of path.Match, but that "*" also
-// stands for "/". An empty pattern matches all.
+// Like reports whether a pattern matches: as in path.Match, but "*" also matches "/". An empty pattern matches all.
 func Like(pattern, text string) bool {
 	if pattern == "" {
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// armedSet is a lab with these rules, and what its timeline says of faults.
+// armedSet returns a set with these rules, and the faults on its timeline.
 func armedSet(t *testing.T, rules ...Rule) (*Set, func() []string) {
 	t.Helper()
 	facts := timeline.New(time.Now, nil)
@@ -34,7 +34,7 @@ func armedSet(t *testing.T, rules ...Rule) (*Set, func() []string) {
 
 var install = Point{On: Stage, Name: "installing", Subject: "cp-1"}
 
-// outcomes meets the point some times.
+// outcomes meets the point a number of times.
 func outcomes(t *testing.T, set *Set, point Point, times int) []Action {
 	t.Helper()
 	var found []Action
@@ -55,15 +55,17 @@ func TestMeet(t *testing.T) {
 		rules []Rule
 		want  []Action
 	}{
-		"no rule":            {nil, []Action{"", ""}},
-		"another kind":       {[]Rule{{On: Service, Do: Crash}}, []Action{"", ""}},
-		"another subject":    {[]Rule{{On: Stage, Subject: "w-*", Do: Crash}}, []Action{"", ""}},
-		"always":             {[]Rule{{On: Stage, Name: "inst*", Do: Fail}}, []Action{Fail, Fail, Fail}},
-		"twice":              {[]Rule{{On: Stage, Do: Crash, Times: 2}}, []Action{Crash, Crash, "", ""}},
-		"once after two":     {[]Rule{{On: Stage, Do: Crash, Skip: 2, Times: 1}}, []Action{"", "", Crash, ""}},
-		"always after one":   {[]Rule{{On: Stage, Do: Fail, Skip: 1}}, []Action{"", Fail, Fail}},
-		"the first decides":  {[]Rule{{On: Stage, Do: Crash, Times: 1}, {On: Stage, Do: Fail, Times: 1}}, []Action{Crash, Fail, ""}},
-		"a delay lets go on": {[]Rule{{On: Stage, Do: Delay, Delay: 1, Times: 1}, {On: Stage, Do: Fail, Times: 2}}, []Action{Fail, Fail, ""}},
+		"no rule":           {nil, []Action{"", ""}},
+		"another kind":      {[]Rule{{On: Service, Do: Crash}}, []Action{"", ""}},
+		"another subject":   {[]Rule{{On: Stage, Subject: "w-*", Do: Crash}}, []Action{"", ""}},
+		"always":            {[]Rule{{On: Stage, Name: "inst*", Do: Fail}}, []Action{Fail, Fail, Fail}},
+		"twice":             {[]Rule{{On: Stage, Do: Crash, Times: 2}}, []Action{Crash, Crash, "", ""}},
+		"once after two":    {[]Rule{{On: Stage, Do: Crash, Skip: 2, Times: 1}}, []Action{"", "", Crash, ""}},
+		"always after one":  {[]Rule{{On: Stage, Do: Fail, Skip: 1}}, []Action{"", Fail, Fail}},
+		"every third":       {[]Rule{{On: Stage, Do: Fail, Every: 3, Skip: 1}}, []Action{"", "", "", Fail, "", "", Fail}},
+		"every other, once": {[]Rule{{On: Stage, Do: Fail, Every: 2, Times: 1}}, []Action{"", Fail, "", ""}},
+		"the first decides": {[]Rule{{On: Stage, Do: Crash, Times: 1}, {On: Stage, Do: Fail, Times: 1}}, []Action{Crash, Fail, ""}},
+		"a delay continues": {[]Rule{{On: Stage, Do: Delay, Delay: 1, Times: 1}, {On: Stage, Do: Fail, Times: 2}}, []Action{Fail, Fail, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -111,7 +113,7 @@ func TestHoldLastsUntilItIsRemoved(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		require.Len(t, set.Rules(), 2, "a hold stays, also when it has struck as often as it may")
+		require.Len(t, set.Rules(), 2, "a hold stays, also after it was met as often as Times allows")
 		require.Equal(t, []Action{Fail}, outcomes(t, set, install, 1), "it holds no third one")
 		time.Sleep(time.Hour)
 		require.NoError(t, set.Remove("stuck"))

@@ -15,32 +15,31 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Flux runs the real controllers for containers of their images. Others of Flux,
-// as the notification-controller, are played by their status alone.
+// Flux runs the real controllers for containers with their images. Other controllers of Flux, such as the notification-controller, are simulated by their
+// status alone.
 type Flux struct {
 	// Binaries are the programs by image name, such as "source-controller".
 	Binaries map[string]string
-	// Timeline is told what they come to, unless it is nil.
+	// Timeline records the results of reconciling, unless it is nil.
 	Timeline *timeline.Timeline
 }
 
 var _ cluster.Program = Flux{}
 
-// Ports that Flux' controllers use in life.
+// The ports of Flux' controllers in a real cluster.
 const (
 	storagePort = 9090
 	metricsPort = 8080
 	healthPort  = 9440
 )
 
-// Plays says whether there is a program for the container's image.
-func (f Flux) Plays(_ *corev1.Pod, c corev1.Container) bool {
+// Handles reports whether there is a program for the container's image.
+func (f Flux) Handles(_ *corev1.Pod, c corev1.Container) bool {
 	return f.Binaries[container.ImageName(c.Image)] != ""
 }
 
-// Run runs the controller with the container's own arguments, but for what a
-// container has and a process in the lab has not: addresses of its own for all
-// that it listens at, services by name, and somebody to take the lead from.
+// Run runs the controller with the container's own arguments, except for what a process in the lab does not have: its own addresses to listen on, Services by
+// name, and other replicas for a leader election.
 func (f Flux) Run(ctx context.Context, run cluster.Run) error {
 	name := container.ImageName(run.Container.Image)
 	command, err := container.Command(run, f.Binaries[name])
@@ -61,20 +60,19 @@ func (f Flux) Run(ctx context.Context, run cluster.Run) error {
 	return both.Wait()
 }
 
-// fluxArgs come after the container's, and so in place of them.
+// fluxArgs come after the container's arguments, and so override them.
 func fluxArgs(name string, run cluster.Run) []string {
 	args := []string{
 		"--enable-leader-election=false",
-		// The pause after each step of an object, which is 0.75 s at least in life and
-		// would be half of the time that it takes here.
+		// The delay after each step of an object. It is at least 0.75 s by default,
+		// which would be half of the time that reconciling takes here.
 		"--min-retry-delay=100ms",
 		"--events-addr=",
 		"--metrics-addr=" + container.At(run, metricsPort),
 		"--health-addr=" + container.At(run, healthPort),
 	}
-	// Services are not routed: the others fetch artifacts from the source-controller's
-	// pod itself. When that moves, nobody answers where it was, and who tries the
-	// same address again instead of asking anew keeps at it for ten minutes.
+	// Services are not routed: the other controllers fetch artifacts from the source-controller's pod itself. When that pod moves, its former address does not
+	// answer; a controller that retries it, instead of reading the artifact's address again, does so for ten minutes.
 	if name != "source-controller" {
 		return append(args, "--http-retry=0")
 	}
@@ -85,7 +83,7 @@ func fluxArgs(name string, run cluster.Run) []string {
 	)
 }
 
-// storage is where artifacts are kept: an emptyDir in life.
+// storage returns where artifacts are kept: an emptyDir in a real cluster.
 func storage(run cluster.Run) string {
 	return filepath.Join(run.Dir, "data")
 }

@@ -19,8 +19,7 @@ type git struct {
 	program, dir string
 }
 
-// env keeps the person's own settings out: neither their name nor their hooks
-// belong into the lab.
+// env excludes the user's own git settings, such as their name and hooks.
 func (g git) env() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir,
@@ -53,7 +52,7 @@ func (g git) create(ctx context.Context, repository string) error {
 	return err
 }
 
-// heads are the branches with the commit of each.
+// heads returns the branches with the commit of each.
 func (g git) heads(ctx context.Context, repository string) (map[string]string, error) {
 	out, err := g.run(ctx, nil, "--git-dir", g.path(repository), "for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads")
 	if err != nil {
@@ -67,8 +66,7 @@ func (g git) heads(ctx context.Context, repository string) (map[string]string, e
 	return heads, nil
 }
 
-// commit makes the files the first commit of a repository. The same files give
-// the same revision.
+// commit commits the files as the first commit of a repository. The same files give the same revision.
 func (g git) commit(ctx context.Context, repository, message string, files fs.FS) error {
 	tree, err := os.MkdirTemp(g.dir, ".seed-")
 	if err != nil {
@@ -92,12 +90,12 @@ func (g git) commit(ctx context.Context, repository, message string, files fs.FS
 	return err
 }
 
-// change is a branch that a push moved; without a revision it is gone.
+// change is a branch that a push moved; without a revision the branch was deleted.
 type change struct {
 	branch, revision string
 }
 
-// changes is what differs, in the order of names.
+// changes returns the branches that differ, ordered by name.
 func changes(before, after map[string]string) []change {
 	all := maps.Clone(before)
 	maps.Copy(all, after)

@@ -18,7 +18,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// TestMain lets the tests' own program stand for a controller.
+// TestMain runs the test binary itself as a controller.
 func TestMain(m *testing.M) {
 	if os.Getenv("RUNTIME_NAMESPACE") != "" {
 		controller()
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// controller says how it was started and answers at its address for health.
+// controller prints how it was started and serves its health address.
 func controller() {
 	fmt.Println(strings.Join(os.Args[1:], "\n"))
 	for _, name := range []string{"KUBECONFIG", "RUNTIME_NAMESPACE", "TMPDIR", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"} {
@@ -63,9 +63,9 @@ func TestWhoPlaysWhichContainer(t *testing.T) {
 		"registry.example/sealed-secrets-controller-x:v0.39.1": {false, false},
 	} {
 		c := corev1.Container{Image: image}
-		require.Equal(t, want, [2]bool{flux.Plays(&corev1.Pod{}, c), sealed.Plays(&corev1.Pod{}, c)}, image)
+		require.Equal(t, want, [2]bool{flux.Handles(&corev1.Pod{}, c), sealed.Handles(&corev1.Pod{}, c)}, image)
 	}
-	require.False(t, SealedSecrets{}.Plays(&corev1.Pod{}, corev1.Container{Image: "sealed-secrets-controller"}), "without its binary")
+	require.False(t, SealedSecrets{}.Handles(&corev1.Pod{}, corev1.Container{Image: "sealed-secrets-controller"}), "without its binary")
 }
 
 func TestAControllerOfFluxRunsWithAddressesOfItsPod(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAControllerOfFluxRunsWithAddressesOfItsPod(t *testing.T) {
 func TestOtherControllersOfFluxKeepNoArtifacts(t *testing.T) {
 	args := fluxArgs("helm-controller", newRun(t, "127.41.0.1", "helm-controller"))
 	require.NotContains(t, strings.Join(args, " "), "--storage")
-	require.Contains(t, args, "--http-retry=0", "the pod that has them may be another one at the next try")
+	require.Contains(t, args, "--http-retry=0", "the artifacts may be in another pod at the next try")
 }
 
 func TestTheSealedSecretsControllerFindsItsServiceAccount(t *testing.T) {
@@ -125,7 +125,7 @@ func newRun(t *testing.T, address, image string) cluster.Run {
 	}
 }
 
-// output runs the program until it is ready, and returns the lines that it said.
+// output runs the program until it is ready, and returns the lines that it printed.
 func output(t *testing.T, program cluster.Program, run cluster.Run) []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

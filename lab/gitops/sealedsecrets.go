@@ -10,8 +10,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/process"
 )
 
-// SealedSecrets runs the real sealed-secrets controller for containers of its
-// image. It listens at the pod's own address, where kubeseal finds it by way of
+// SealedSecrets runs the real sealed-secrets controller for containers with its image. It listens on the pod's own address, where kubeseal reaches it through
 // the API server.
 type SealedSecrets struct {
 	// Binary is the controller.
@@ -20,12 +19,11 @@ type SealedSecrets struct {
 
 var _ cluster.Program = SealedSecrets{}
 
-// serviceAccount is where a container finds what it may show to the API server:
-// the controller looks nowhere else.
+// serviceAccount is where a container finds the token of its service account: the controller reads it only from there.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// Plays says whether it is the controller's container.
-func (s SealedSecrets) Plays(_ *corev1.Pod, c corev1.Container) bool {
+// Handles reports whether it is the controller's container.
+func (s SealedSecrets) Handles(_ *corev1.Pod, c corev1.Container) bool {
 	return s.Binary != "" && container.ImageName(c.Image) == "sealed-secrets-controller"
 }
 

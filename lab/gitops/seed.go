@@ -6,8 +6,7 @@ import (
 	"io/fs"
 )
 
-// Seed gives a repository its first commit, with these files, on main. One that
-// has commits already keeps them.
+// Seed gives a repository its first commit, with these files, on main. A repository that has commits is not changed.
 func (s *Server) Seed(ctx context.Context, repository string, files fs.FS) error {
 	lock := s.lock(repository)
 	lock.Lock()

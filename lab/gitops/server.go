@@ -1,5 +1,5 @@
-// Package gitops is what reconciles from git in the lab: a git server, the
-// real controllers of Flux and the real sealed-secrets controller.
+// Package gitops is the GitOps of the lab: a git server, the real controllers of
+// Flux and the real sealed-secrets controller.
 package gitops
 
 import (
@@ -24,33 +24,32 @@ import (
 // Subject is the git server's name in facts and faults.
 const Subject = "git"
 
-// branch is what a repository begins with.
+// branch is the first branch of a repository.
 const branch = "main"
 
 // Options are what a git server needs.
 type Options struct {
-	// Dir is where the repositories lie, as bare ones.
+	// Dir is where the bare repositories are.
 	Dir string
-	// Git is the program; the one on PATH unless it is given.
+	// Git is the program; by default the one on PATH.
 	Git      string
 	Faults   *fault.Set
 	Timeline *timeline.Timeline
 }
 
-// Server serves /<repository>.git over HTTP, to read and to write, to everyone:
-// it looks at no credentials. A repository comes into being with the first push.
-// It is safe for concurrent use.
+// Server serves /<repository>.git over HTTP, for reading and writing, to everyone: it checks no credentials. The first push creates a repository. It is safe
+// for concurrent use.
 type Server struct {
 	git      git
 	timeline *timeline.Timeline
 	handler  http.Handler
 
 	mu sync.Mutex
-	// pushing is held while somebody pushes, for each repository.
+	// pushing has a lock for each repository, which is held during a push.
 	pushing map[string]*sync.Mutex
 }
 
-// NewServer makes a server, and its folder.
+// NewServer returns a server, whose folder it creates.
 func NewServer(options Options) (*Server, error) {
 	program, err := exec.LookPath(cmp.Or(options.Git, "git"))
 	if err != nil {
@@ -73,7 +72,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// address is the path of a request: a repository and what is asked of it.
+// address is the path of a request: a repository and an operation on it.
 var address = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._-]*)\.git(/.*)$`)
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -101,10 +100,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.push(w, r, repository)
 }
 
-// maxBody is more than any repository of a lab.
+// maxBody is larger than any repository of a lab.
 const maxBody = 256 << 20
 
-// measure reads a body whose length is not known: a CGI program must know it.
+// measure reads a body of unknown length, because a CGI program needs its length.
 func measure(w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength >= 0 {
 		return nil
@@ -117,7 +116,7 @@ func measure(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// push lets git take the push and records which branches it moved.
+// push lets git receive the push and records which branches it moved.
 func (s *Server) push(w http.ResponseWriter, r *http.Request, repository string) {
 	lock := s.lock(repository)
 	lock.Lock()
@@ -128,7 +127,7 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request, repository string)
 		return
 	}
 	s.backend().ServeHTTP(w, r)
-	// The client may be gone when it has what it wants to know.
+	// The client may disconnect as soon as it has its answer.
 	after, err := s.git.heads(context.WithoutCancel(r.Context()), repository)
 	if err != nil {
 		s.timeline.Record(Subject, "error", err.Error())

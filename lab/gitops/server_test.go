@@ -142,7 +142,8 @@ func (l lab) git(t *testing.T, dir string, args ...string) string {
 	return out
 }
 
-// try runs git as a person of the lab would, without settings of their own.
+// try runs git as a user of the lab would, without the settings of the user who runs
+// the test.
 func (l lab) try(dir string, args ...string) (string, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {

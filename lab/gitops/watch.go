@@ -18,8 +18,7 @@ import (
 // FluxSubject is Flux' name in facts.
 const FluxSubject = "flux"
 
-// reconciled is what a controller reconciles, and where it notes the revision
-// that it came to.
+// reconciled is a kind that a controller reconciles, with the field of the resulting revision.
 type reconciled struct {
 	what     string
 	resource schema.GroupVersionResource
@@ -44,8 +43,7 @@ var reconciles = map[string]reconciled{
 	},
 }
 
-// watch records what the controller comes to until the context ends. What was so
-// before it ran is on the timeline already, or nobody's business.
+// watch records the results of the controller until the context ends. Earlier results are already on the timeline, or are not of interest.
 func watch(ctx context.Context, controller string, kubeconfig []byte, facts *timeline.Timeline) error {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
@@ -61,7 +59,7 @@ func watch(ctx context.Context, controller string, kubeconfig []byte, facts *tim
 func observe(ctx context.Context, client dynamic.Interface, about reconciled, facts *timeline.Timeline) error {
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 	informer := factory.ForResource(about.resource).Informer()
-	// Events come one after the other.
+	// Events arrive one after the other.
 	last := map[string]state{}
 	notice := func(object any, known bool) {
 		resource, is := object.(*unstructured.Unstructured)
@@ -95,7 +93,7 @@ func observe(ctx context.Context, client dynamic.Interface, about reconciled, fa
 	return nil
 }
 
-// state is what the reconciliation of a resource came to.
+// state is the result of the reconciliation of a resource.
 type state struct {
 	// value is ready or failed, or seen before it is either.
 	value, revision, reason string
@@ -112,11 +110,10 @@ func (s state) detail(name string) []string {
 	return detail
 }
 
-// waiting are reasons of a failure that is none: what is reconciled from is not
-// there yet. Whether that is seen is a matter of chance.
+// waiting are reasons of a failure that does not count: the source does not exist yet. Whether this is observed is random.
 var waiting = []string{"ArtifactFailed", "SourceNotReady", "DependencyNotReady"}
 
-// stateOf reads the condition Ready; what is still at work has no state.
+// stateOf reads the condition Ready; a reconciliation in progress has no state.
 func (r reconciled) stateOf(resource *unstructured.Unstructured) state {
 	observed, _, _ := unstructured.NestedInt64(resource.Object, "status", "observedGeneration")
 	conditions, _, _ := unstructured.NestedSlice(resource.Object, "status", "conditions")

@@ -31,7 +31,7 @@ func TestTheStateOfAResource(t *testing.T) {
 		status string
 		want   state
 	}{
-		"nobody looked at it": {"", state{}},
+		"it was not reconciled yet": {"", state{}},
 		"ready": {
 			`status: {observedGeneration: 2, lastAppliedRevision: main@1, conditions: [{type: Healthy, status: "True"}, {type: Ready, status: "True", reason: Done}]}`,
 			state{value: "ready", revision: "main@1"},
@@ -41,7 +41,7 @@ func TestTheStateOfAResource(t *testing.T) {
 		},
 		"at work": {`status: {observedGeneration: 2, conditions: [{type: Ready, status: Unknown, reason: Progressing}]}`, state{}},
 		"waiting": {`status: {observedGeneration: 2, conditions: [{type: Ready, status: "False", reason: ArtifactFailed}]}`, state{}},
-		"in vain": {
+		"failed": {
 			`status: {observedGeneration: 2, lastAppliedRevision: main@1, conditions: [{type: Ready, status: "False", reason: BuildFailed}]}`,
 			state{value: "failed", revision: "main@1", reason: "BuildFailed"},
 		},

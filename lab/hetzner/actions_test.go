@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/api"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine/machinetest"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
@@ -24,7 +26,7 @@ func TestActionsMakeProgress(t *testing.T) {
 		steps, err := pace.New(pace.Real, 1)
 		require.NoError(t, err)
 		facts := timeline.New(time.Now, nil)
-		c := New(Options{Network: newMappedNetwork(), Machines: &fakeMaker{}, Pace: steps, Faults: fault.NewSet(facts), Timeline: facts})
+		c := New(Options{Network: newMappedNetwork(), Machines: &machinetest.Maker{}, Pace: steps, Faults: fault.NewSet(facts), Timeline: facts})
 		defer func() { require.NoError(t, c.Close(t.Context())) }()
 		call := func(method, path, body string, into any) {
 			request := httptest.NewRequestWithContext(t.Context(), method, "/v1"+path, strings.NewReader(body))
@@ -58,10 +60,10 @@ func TestActionsMakeProgress(t *testing.T) {
 		require.Equal(t, 100, one.Action.Progress)
 		require.NotNil(t, one.Action.Finished)
 		var of schema.ActionListResponse
-		call("GET", "/servers/"+idText(made.Server.ID)+"/actions?status=success", "", &of)
+		call("GET", "/servers/"+api.IDText(made.Server.ID)+"/actions?status=success", "", &of)
 		require.Len(t, of.Actions, 2)
 		var server schema.ServerGetResponse
-		call("GET", "/servers/"+idText(made.Server.ID), "", &server)
+		call("GET", "/servers/"+api.IDText(made.Server.ID), "", &server)
 		require.Equal(t, string(hcloud.ServerStatusRunning), server.Server.Status)
 	})
 }

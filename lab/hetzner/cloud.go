@@ -1,5 +1,15 @@
-// Package hetzner plays one project of the Hetzner Cloud: its API as the
-// official client calls it, and what the API does to machines and the network.
+// Package hetzner simulates one project of the Hetzner Cloud: its API as the official client calls it, and its effects on machines and the network.
+//
+// The parts are separate packages. api is the HTTP layer; project contains what all parts share, above all the one lock and the rule for it; each of the
+// others is for one kind of resources. They depend on each other in one direction:
+//
+//	api < project < catalog, image, sshkey < server < placement, volume,
+//	publicip < firewall, privatenet < loadbalancer < lifecycle < hetzner
+//
+// If a part calls one that depends on it, it does so through a small interface that New sets.
+//
+// The simulation covers what a cluster needs. Certificates, DNS, storage boxes,
+// floating IPs, prices, metrics and backups are left out.
 package hetzner
 
 import (
@@ -7,19 +17,28 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
-	"sync"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/api"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/catalog"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/firewall"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/image"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/lifecycle"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/loadbalancer"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/placement"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/privatenet"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/project"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/publicip"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/server"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/sshkey"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/volume"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// subject is the cloud's name in facts and faults.
-const subject = "hetzner"
-
-// Options is what a project is made of.
+// Options are the options of a project.
 type Options struct {
 	Network  network.Network
 	Machines machine.Maker
@@ -28,12 +47,12 @@ type Options struct {
 	Timeline *timeline.Timeline
 	// Tokens are the valid ones. Without any, every token of 64 characters is.
 	Tokens []string
-	// Seed decides ids, MACs and addresses.
+	// Seed determines ids, MACs and addresses.
 	Seed uint64
 	// Public are the ranges of public addresses. The default is
 	// 198.51.100.0/24 and 203.0.113.0/24.
 	Public []netip.Prefix
-	// Images says whether there is such an image of Talos; nil knows them all.
+	// Images returns an error if there is no such image of Talos; nil accepts all.
 	Images func(talos, schematic, arch string) error
 	// Limits are how many resources of a kind there may be, such as "server".
 	Limits map[string]int
@@ -41,44 +60,22 @@ type Options struct {
 	HourlyRequests int
 }
 
+// Snapshot is a snapshot of a disk with Talos on it.
+type Snapshot = image.Snapshot
+
 // Cloud is a project. Its methods are safe for concurrent use.
 type Cloud struct {
-	Options
-	router *router
-
-	// life ends with Close; work is what still runs in it.
-	life context.Context
-	end  context.CancelFunc
-	work sync.WaitGroup
-
-	// mu guards all that follows.
-	mu         sync.Mutex
-	closed     bool
-	limits     map[string]int
-	rate       *rateLimit
-	identities *identities
-	actions    map[int64]*action
-	lastAction int64
-	busy       map[reference]int
-
-	catalog         *catalog
-	images          *registry[*image]
-	sshKeys         *registry[*sshKey]
-	networks        *registry[*privateNetwork]
-	placementGroups *registry[*placementGroup]
-	firewalls       *registry[*firewall]
-	primaryIPs      *registry[*primaryIP]
-	floatingIPs     *registry[*floatingIP]
-	volumes         *registry[*volume]
-	servers         *registry[*server]
-	loadBalancers   *registry[*loadBalancer]
-	// leaving are deleted servers whose machine is not gone yet.
-	leaving map[*server]bool
+	project   *project.Project
+	images    *image.Images
+	servers   *server.Servers
+	balancers *loadbalancer.Balancers
+	lifecycle *lifecycle.Lifecycle
+	front     *front
 }
 
 var _ http.Handler = (*Cloud)(nil)
 
-// New is an empty project.
+// New returns an empty project.
 func New(options Options) *Cloud {
 	if len(options.Public) == 0 {
 		options.Public = []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24")}
@@ -86,70 +83,57 @@ func New(options Options) *Cloud {
 	if options.HourlyRequests == 0 {
 		options.HourlyRequests = 3600
 	}
-	life, end := context.WithCancel(context.Background())
-	c := &Cloud{
-		Options:    options,
-		life:       life,
-		end:        end,
-		limits:     options.Limits,
-		rate:       newRateLimit(options.HourlyRequests, now()),
-		identities: newIdentities(options.Seed),
-		actions:    map[int64]*action{},
-		busy:       map[reference]int{},
-		leaving:    map[*server]bool{},
-
-		catalog:         newCatalog(),
-		images:          newRegistry[*image]("image"),
-		sshKeys:         newRegistry[*sshKey]("ssh_key"),
-		networks:        newRegistry[*privateNetwork]("network"),
-		placementGroups: newRegistry[*placementGroup]("placement_group"),
-		firewalls:       newRegistry[*firewall]("firewall"),
-		primaryIPs:      newRegistry[*primaryIP]("primary_ip"),
-		floatingIPs:     newRegistry[*floatingIP]("floating_ip"),
-		volumes:         newRegistry[*volume]("volume"),
-		servers:         newRegistry[*server]("server"),
-		loadBalancers:   newRegistry[*loadBalancer]("load_balancer"),
+	in := project.New(project.Surroundings{
+		Network: options.Network, Machines: options.Machines, Pace: options.Pace, Faults: options.Faults, Timeline: options.Timeline,
+	}, options.Seed, options.Public, options.Limits)
+	offers := catalog.New()
+	images := image.New(in, options.Images)
+	keys := sshkey.New(in)
+	servers := server.NewServers(in)
+	groups := placement.New(in, servers)
+	volumes := volume.New(in, offers, servers)
+	publicIPs := publicip.New(in, offers, servers)
+	firewalls := firewall.New(in, servers, publicIPs)
+	publicIPs.Firewalls = firewalls
+	networks := privatenet.New(in, servers, publicIPs)
+	balancers := loadbalancer.New(in, offers, servers, publicIPs, networks)
+	networks.Balancers = balancers
+	life := lifecycle.New(lifecycle.Parts{
+		Project: in, Catalog: offers, Servers: servers, Images: images, Keys: keys, Groups: groups, Volumes: volumes,
+		Networks: networks, Firewalls: firewalls, PublicIPs: publicIPs, Balancers: balancers,
+	})
+	return &Cloud{
+		project: in, images: images, servers: servers, balancers: balancers, lifecycle: life,
+		front: &front{
+			project: in, tokens: options.Tokens, rate: api.NewRateLimit(options.HourlyRequests, project.Now()),
+			router: api.NewRouter(
+				in.Actions.Routes(), offers.Routes(), images.Routes(), keys.Routes(), networks.Routes(), groups.Routes(),
+				firewalls.Routes(), publicIPs.Routes(), volumes.Routes(), life.Routes(), balancers.Routes(),
+			),
+		},
 	}
-	for _, system := range systemImages() {
-		c.images.add(system)
-	}
-	c.router = c.routes()
-	return c
 }
 
-// Close ends all that runs: actions, load balancers and machines. Requests that
-// come later get no answer.
+// ServeHTTP answers a request, after meeting the faults that were injected for it.
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.front.ServeHTTP(w, r) }
+
+// AddSnapshot adds a snapshot to the project, as an upload does, and returns its id.
+func (c *Cloud) AddSnapshot(snapshot Snapshot) (int64, error) { return c.images.AddSnapshot(snapshot) }
+
+// WriteDisk writes an image of Talos to the disk of a server in the rescue system, as programs that upload images do.
+func (c *Cloud) WriteDisk(ctx context.Context, server string, content machine.Image) error {
+	return c.lifecycle.WriteDisk(ctx, server, content)
+}
+
+// Close ends everything that runs: actions, load balancers and machines. Later requests get no answer.
 func (c *Cloud) Close(ctx context.Context) error {
-	c.mu.Lock()
-	c.closed = true
-	c.end()
-	var faults []error
-	for _, balancer := range c.loadBalancers.all() {
-		faults = append(faults, c.silence(balancer))
-	}
-	c.mu.Unlock()
-	return errors.Join(append(faults, machine.End(ctx, &c.work, c.boxes))...)
-}
-
-// boxes are those of all servers.
-func (c *Cloud) boxes() []machine.Box {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var all []machine.Box
-	for _, server := range c.servers.all() {
-		all = append(all, server.boxes()...)
-	}
-	for server := range c.leaving {
-		all = append(all, server.boxes()...)
-	}
-	return all
-}
-
-// run does something beside the requests, until Close. It is called with the
-// cloud locked.
-func (c *Cloud) run(what func()) {
-	if c.closed {
-		return
-	}
-	c.work.Go(what)
+	c.project.Lock()
+	c.project.End()
+	silenced := c.balancers.Silence()
+	c.project.Unlock()
+	return errors.Join(silenced, machine.End(ctx, c.project.Work(), func() []machine.Box {
+		c.project.Lock()
+		defer c.project.Unlock()
+		return c.servers.Boxes()
+	}))
 }

@@ -14,7 +14,7 @@ func ruleFor(port string) hcloud.FirewallRule {
 	}
 }
 
-// open are the ports that a server's firewalls let in, or "all".
+// open returns the ports that a server's firewalls let in, or "all".
 func (b *bench) open(t *testing.T, s *hcloud.Server) []uint16 {
 	t.Helper()
 	wall := b.network.firewall(s.PublicNet.IPv4.IP.String())

@@ -12,9 +12,12 @@ import (
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 	"github.com/stretchr/testify/require"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/api"
 )
 
-// greet listens at a server's address and says a name to whoever connects.
+// greet listens at a server's address and sends a name to every client.
 func (b *bench) greet(t *testing.T, addr, name string, port uint16) net.Listener {
 	t.Helper()
 	at := netip.MustParseAddr(addr)
@@ -35,7 +38,7 @@ func (b *bench) greet(t *testing.T, addr, name string, port uint16) net.Listener
 	return listener
 }
 
-// ask connects to an address of the load balancer and reads what is said.
+// ask connects to an address of the load balancer and returns what the target sends.
 func (b *bench) ask(t *testing.T, addr net.IP, port uint16) (string, error) {
 	t.Helper()
 	to, ok := netip.AddrFromSlice(addr.To4())
@@ -48,7 +51,7 @@ func (b *bench) ask(t *testing.T, addr net.IP, port uint16) (string, error) {
 	return bufio.NewReader(conn).ReadString('\n')
 }
 
-// becomes waits for a fact about a target to be told for the n-th time.
+// becomes waits until a fact about a target is recorded for the n-th time.
 func (b *bench) becomes(t *testing.T, balancer, status, target string, times int) {
 	t.Helper()
 	seen, from := 0, 0
@@ -139,6 +142,11 @@ func TestLoadBalancerLeadsToHealthyTargets(t *testing.T) {
 	b.greet(t, "10.0.1.10", "a", 6443)
 	b.becomes(t, "lb", "healthy", "a", 2)
 
+	_, err = b.faults.Add(fault.Rule{On: fault.Health, Name: "b:6443", Subject: "lb", Do: fault.Fail, Times: 2})
+	require.NoError(t, err)
+	b.becomes(t, "lb", "unhealthy", "b", 1)
+	b.becomes(t, "lb", "healthy", "b", 2)
+
 	action, _, err = b.LoadBalancer.DisablePublicInterface(t.Context(), lb)
 	b.wait(t, err, action)
 	to, _ := netip.AddrFromSlice(lb.PublicNet.IPv4.IP.To4())
@@ -210,7 +218,7 @@ func TestLoadBalancerChecksOverHTTP(t *testing.T) {
 	action, _, err = b.LoadBalancer.RemoveIPTarget(t.Context(), lb, net.ParseIP("192.0.2.30"))
 	b.wait(t, err, action)
 	_, _, err = b.LoadBalancer.RemoveIPTarget(t.Context(), lb, net.ParseIP("192.0.2.30"))
-	refused(t, err, errorCodeTargetNotFound, "target not found")
+	refused(t, err, api.CodeTargetNotFound, "target not found")
 	action, _, err = b.LoadBalancer.DeleteService(t.Context(), lb, 80)
 	b.wait(t, err, action)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 	"github.com/stretchr/testify/require"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/hetzner/api"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 )
 
@@ -20,8 +21,8 @@ func TestServerBootsAndIsAttachedAfterwards(t *testing.T) {
 		opts.Labels = map[string]string{"role": "control-plane"}
 		opts.UserData = "machine: {}"
 	})
-	box := b.machines.box(t, "cp-1")
-	require.Equal(t, []string{"on"}, box.happened())
+	box := b.machines.Box(t, "cp-1")
+	require.Equal(t, []string{"on"}, box.Happened())
 	require.Equal(t, hcloud.ServerStatusRunning, made.Status)
 	require.False(t, made.Locked)
 	require.Equal(t, []string{"initializing", "starting", "running"}, b.facts("cp-1", "server"))
@@ -29,24 +30,25 @@ func TestServerBootsAndIsAttachedAfterwards(t *testing.T) {
 	public := netip.MustParseAddr(made.PublicNet.IPv4.IP.String())
 	require.True(t, netip.MustParsePrefix("198.51.100.0/24").Contains(public) || netip.MustParsePrefix("203.0.113.0/24").Contains(public))
 	require.Equal(t, machine.Spec{
-		Name: "cp-1", Hostname: "cp-1", UUID: box.spec.UUID, Platform: "hcloud", Arch: "amd64", CPUs: 2, MemoryMiB: 4096,
+		Name: "cp-1", Hostname: "cp-1", UUID: box.Spec.UUID, Platform: "hcloud", Arch: "amd64", CPUs: 2, MemoryMiB: 4096,
 		Disks: []machine.Disk{{
 			Device: "/dev/sda", Bytes: 40_000_000_000, Model: "QEMU HARDDISK", Serial: fmt.Sprint(made.ID), Transport: "virtio",
 			BusPath: "/pci0000:00/0000:00:02.5/0000:06:00.0/virtio5/host0/target0:0:0/0:0:0:0", Rotational: true,
 		}},
 		NICs: []machine.NIC{{
-			Name: "eth0", MAC: box.spec.NICs[0].MAC, Addresses: []netip.Prefix{netip.PrefixFrom(public, 32)},
+			Name: "eth0", MAC: box.Spec.NICs[0].MAC, Addresses: []netip.Prefix{netip.PrefixFrom(public, 32)},
 			Gateway: netip.MustParseAddr("172.31.1.1"), DHCP: true, Public: true,
 		}},
 		Image:      machine.Image{Talos: "1.13.8", Schematic: "abc", Installed: true},
 		ProviderID: fmt.Sprintf("hcloud://%d", made.ID), InstanceType: "cx23", Region: "eu-central", Zone: "fsn1-dc14",
 		UserData: []byte("machine: {}"),
-	}, box.spec)
+	}, box.Spec)
 
 	action, _, err := b.Server.AttachToNetwork(t.Context(), made, hcloud.ServerAttachToNetworkOpts{Network: inside, IP: net.ParseIP("10.0.1.11")})
 	b.wait(t, err, action)
-	require.Equal(t, []string{"on", "attach eth1 10.0.1.11/32"}, box.happened())
 	made = b.find(t, "cp-1")
+	require.Equal(t, []string{"attach eth1 " + made.PrivateNet[0].MACAddress}, box.Happened())
+	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.1.11/32")}, box.NIC(t, "eth1").Addresses)
 	require.Equal(t, "10.0.1.11", made.PrivateNet[0].IP.String())
 	require.NotEmpty(t, made.PrivateNet[0].MACAddress)
 	_, _, err = b.Server.AttachToNetwork(t.Context(), made, hcloud.ServerAttachToNetworkOpts{Network: inside})
@@ -65,9 +67,11 @@ func TestServerWithoutPublicNetIsStartedInItsNetwork(t *testing.T) {
 		opts.PublicNet = &hcloud.ServerCreatePublicNet{}
 		opts.Networks = []*hcloud.Network{inside}
 	})
-	box := b.machines.box(t, "inner")
-	require.Empty(t, box.spec.NICs)
-	require.Equal(t, []string{"attach eth0 10.0.1.1/32", "on"}, box.happened())
+	box := b.machines.Box(t, "inner")
+	require.Empty(t, box.Spec.NICs)
+	nic := box.NIC(t, "eth0")
+	require.Equal(t, []string{"attach eth0 " + nic.MAC, "on"}, box.Happened())
+	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.1.1/32")}, nic.Addresses)
 }
 
 func TestServerOfASnapshotThatInstallsHasNoTalosYet(t *testing.T) {
@@ -76,7 +80,7 @@ func TestServerOfASnapshotThatInstallsHasNoTalosYet(t *testing.T) {
 	id, err := b.cloud.AddSnapshot(Snapshot{Name: "installer", Talos: "1.13.8", Schematic: "abc", Arch: "amd64", Installs: true})
 	require.NoError(t, err)
 	b.server(t, "bare", func(opts *hcloud.ServerCreateOpts) { opts.Image = &hcloud.Image{ID: id} })
-	require.Equal(t, machine.Image{Talos: "1.13.8", Schematic: "abc"}, b.machines.box(t, "bare").spec.Image)
+	require.Equal(t, machine.Image{Talos: "1.13.8", Schematic: "abc"}, b.machines.Box(t, "bare").Spec.Image)
 }
 
 func TestServerIsDeletedWithAllThatIsItsOwn(t *testing.T) {
@@ -96,7 +100,7 @@ func TestServerIsDeletedWithAllThatIsItsOwn(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, hidden)
 		b.wait(t, nil, result.Action)
-		require.Equal(t, []string{"on", "delete"}, b.machines.box(t, server.Name).happened())
+		require.Equal(t, []string{"on", "delete"}, b.machines.Box(t, server.Name).Happened())
 	}
 	left, err := b.PrimaryIP.All(t.Context())
 	require.NoError(t, err)
@@ -150,21 +154,21 @@ func TestPlacementGroupTakesTenServers(t *testing.T) {
 	group, _, err := b.PlacementGroup.Create(t.Context(), hcloud.PlacementGroupCreateOpts{Name: "g", Type: hcloud.PlacementGroupTypeSpread})
 	require.NoError(t, err)
 	opts := hcloud.ServerCreateOpts{ServerType: &hcloud.ServerType{Name: "cx23"}, Image: b.snapshot, PlacementGroup: group.PlacementGroup}
-	for number := range spreadLimit {
+	for number := range 10 {
 		opts.Name = fmt.Sprintf("s-%d", number)
 		_, _, err := b.Server.Create(t.Context(), opts)
 		require.NoError(t, err)
 	}
 	opts.Name = "eleventh"
 	_, _, err = b.Server.Create(t.Context(), opts)
-	refused(t, err, errorCodeMemberLimit, fmt.Sprintf("placement group with ID %d contains already 10 servers", group.PlacementGroup.ID))
+	refused(t, err, api.CodeMemberLimit, fmt.Sprintf("placement group with ID %d contains already 10 servers", group.PlacementGroup.ID))
 }
 
 func TestServerPower(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.server(t, "s")
-	box := b.machines.box(t, "s")
+	box := b.machines.Box(t, "s")
 	for _, step := range []struct {
 		act    func() (*hcloud.Action, *hcloud.Response, error)
 		status hcloud.ServerStatus
@@ -179,12 +183,12 @@ func TestServerPower(t *testing.T) {
 		action, _, err := step.act()
 		b.wait(t, err, action)
 		require.Equal(t, step.status, b.find(t, "s").Status, step.did)
-		log := box.happened()
+		log := box.Happened()
 		require.Equal(t, step.did, log[len(log)-1])
 	}
 	action, _, err := b.Server.ChangeType(t.Context(), s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx33"}, UpgradeDisk: true})
 	b.wait(t, err, action)
-	require.Contains(t, box.happened(), "resize 4 8192")
+	require.Contains(t, box.Happened(), "hardware 4 8192 74")
 	require.Equal(t, "cx33", b.find(t, "s").ServerType.Name)
 	require.Equal(t, hcloud.ServerStatusRunning, b.find(t, "s").Status)
 	_, _, err = b.Server.ChangeType(t.Context(), s, hcloud.ServerChangeTypeOpts{ServerType: &hcloud.ServerType{Name: "cx43"}})
@@ -221,7 +225,7 @@ func TestProtectedServer(t *testing.T) {
 	rebuilt, _, err := b.Server.RebuildWithResult(t.Context(), s, hcloud.ServerRebuildOpts{Image: b.snapshot})
 	require.NoError(t, err)
 	b.wait(t, nil, rebuilt.Action)
-	require.Equal(t, []string{"on"}, b.machines.box(t, "s").happened(), "a new machine runs")
+	require.Equal(t, []string{"on"}, b.machines.Box(t, "s").Happened(), "a new machine runs")
 }
 
 func TestImageIsWrittenInTheRescueSystem(t *testing.T) {
@@ -239,7 +243,8 @@ func TestImageIsWrittenInTheRescueSystem(t *testing.T) {
 	b.wait(t, err, action)
 	require.False(t, b.find(t, "builder").RescueEnabled)
 	require.NoError(t, b.cloud.WriteDisk(t.Context(), "builder", written))
-	require.Empty(t, b.machines.box(t, "builder").happened(), "Talos does not run yet")
+	require.Empty(t, b.machines.Box(t, "builder").Happened(), "Talos does not run yet")
+	b.machines.Box(t, "builder").Upgrade(machine.Image{Talos: "1.13.9", Schematic: "upgraded", Installed: true})
 	snapshot, _, err := b.Server.CreateImage(t.Context(), s, &hcloud.ServerCreateImageOpts{Type: hcloud.ImageTypeSnapshot, Description: hcloud.Ptr("built"), Labels: map[string]string{"a": "b"}})
 	require.NoError(t, err)
 	require.Equal(t, hcloud.ImageStatusCreating, snapshot.Image.Status)
@@ -248,5 +253,5 @@ func TestImageIsWrittenInTheRescueSystem(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	b.server(t, "new", func(opts *hcloud.ServerCreateOpts) { opts.Image = found[0] })
-	require.Equal(t, machine.Image{Talos: "1.13.9", Schematic: "upgraded", Installed: true}, b.machines.box(t, "new").spec.Image, "the box says what is on its disk")
+	require.Equal(t, machine.Image{Talos: "1.13.9", Schematic: "upgraded", Installed: true}, b.machines.Box(t, "new").Spec.Image, "the box says what is on its disk")
 }

@@ -2,7 +2,6 @@ package hetzner
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http/httptest"
 	"net/netip"
@@ -16,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
-	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine/machinetest"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
@@ -25,8 +24,8 @@ import (
 // networks numbers those of the tests: each has 127.77.<number>.0/24.
 var networks atomic.Uint32
 
-// mappedNetwork puts every address to one of loopback, and keeps the firewalls
-// that it was told.
+// mappedNetwork maps every address to one of loopback, and keeps the firewalls that
+// it was given.
 type mappedNetwork struct {
 	loopback network.Loopback
 	number   uint32
@@ -74,77 +73,12 @@ func (m *mappedNetwork) firewall(addr string) *network.Firewall {
 	return m.firewalls[netip.MustParseAddr(addr)]
 }
 
-// fakeBox notes what happens to it.
-type fakeBox struct {
-	machine.Silent
-	spec machine.Spec
-	mu   sync.Mutex
-	log  []string
-}
-
-func (b *fakeBox) note(format string, args ...any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.log = append(b.log, fmt.Sprintf(format, args...))
-}
-
-func (b *fakeBox) PowerOn()  { b.Silent.PowerOn(); b.note("on") }
-func (b *fakeBox) PowerOff() { b.Silent.PowerOff(); b.note("off") }
-func (b *fakeBox) Shutdown() { b.Silent.Shutdown(); b.note("shutdown") }
-func (b *fakeBox) Reset()    { b.note("reset") }
-func (b *fakeBox) Attach(nic machine.NIC) {
-	words := []string{"attach", nic.Name}
-	for _, addr := range nic.Addresses {
-		words = append(words, addr.String())
-	}
-	b.note("%s", strings.Join(words, " "))
-}
-func (b *fakeBox) Detach(mac string)                 { b.note("detach %s", mac) }
-func (b *fakeBox) Delete(context.Context)            { b.Silent.PowerOff(); b.note("delete") }
-func (b *fakeBox) AttachDisk(disk machine.Disk)      { b.note("disk %s", disk.Device) }
-func (b *fakeBox) DetachDisk(string)                 { b.note("no disk") }
-func (b *fakeBox) Resize(cpus, memory int, _ uint64) { b.note("resize %d %d", cpus, memory) }
-func (b *fakeBox) Image() machine.Image {
-	return machine.Image{Talos: "1.13.9", Schematic: "upgraded", Installed: true}
-}
-
-func (b *fakeBox) happened() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]string(nil), b.log...)
-}
-
-// fakeMaker makes fake boxes.
-type fakeMaker struct {
-	mu    sync.Mutex
-	boxes map[string]*fakeBox
-}
-
-func (m *fakeMaker) Make(spec machine.Spec) (machine.Box, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.boxes == nil {
-		m.boxes = map[string]*fakeBox{}
-	}
-	box := &fakeBox{spec: spec}
-	m.boxes[spec.Name] = box
-	return box, nil
-}
-
-func (m *fakeMaker) box(t *testing.T, name string) *fakeBox {
-	t.Helper()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	require.Contains(t, m.boxes, name)
-	return m.boxes[name]
-}
-
-// bench is a cloud with its client and what is around it.
+// bench is a cloud with its client and everything it depends on.
 type bench struct {
 	*hcloud.Client
 	cloud    *Cloud
 	network  *mappedNetwork
-	machines *fakeMaker
+	machines *machinetest.Maker
 	faults   *fault.Set
 	timeline *timeline.Timeline
 	url      string
@@ -153,13 +87,13 @@ type bench struct {
 
 var token = strings.Repeat("t", 64)
 
-// newBench is a cloud that is served, with a snapshot of Talos in it.
+// newBench serves a cloud with a snapshot of Talos in it.
 func newBench(t *testing.T, change ...func(*Options)) *bench {
 	t.Helper()
 	steps, err := pace.New(pace.Fast, 1)
 	require.NoError(t, err)
 	facts := timeline.New(time.Now, nil)
-	b := &bench{network: newMappedNetwork(), machines: &fakeMaker{}, faults: fault.NewSet(facts), timeline: facts}
+	b := &bench{network: newMappedNetwork(), machines: &machinetest.Maker{}, faults: fault.NewSet(facts), timeline: facts}
 	options := Options{Network: b.network, Machines: b.machines, Pace: steps, Faults: b.faults, Timeline: facts, Seed: 1}
 	for _, one := range change {
 		one(&options)
@@ -184,7 +118,7 @@ func (b *bench) client(token string) *hcloud.Client {
 		hcloud.WithRetryOpts(hcloud.RetryOpts{BackoffFunc: hcloud.ConstantBackoff(time.Millisecond), MaxRetries: 1}))
 }
 
-// wait lets actions end well.
+// wait waits until actions have succeeded.
 func (b *bench) wait(t *testing.T, err error, actions ...*hcloud.Action) {
 	t.Helper()
 	require.NoError(t, err)
@@ -233,7 +167,7 @@ func cidr(text string) *net.IPNet {
 	return parsed
 }
 
-// refused wants an error of the API.
+// refused requires an error of the API.
 func refused(t *testing.T, err error, code hcloud.ErrorCode, message string) {
 	t.Helper()
 	var failed hcloud.Error
@@ -242,7 +176,7 @@ func refused(t *testing.T, err error, code hcloud.ErrorCode, message string) {
 	require.Contains(t, failed.Message, message)
 }
 
-// facts are the values of a kind for a subject.
+// facts returns the values of a kind for a subject.
 func (b *bench) facts(about, what string) []string {
 	var values []string
 	all, _ := b.timeline.After(0)

@@ -1,4 +1,4 @@
-// Package identity makes up ids that are the same in every run of a seed.
+// Package identity generates ids that are the same in every run with the same seed.
 package identity
 
 import (
@@ -8,20 +8,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// Source gives numbers that follow from the seed, from what they are for and
-// from how often that was there before: whoever creates the same things in
-// another order gets the same.
+// Source returns numbers that depend on the seed, on their purpose and on how many were requested for that purpose before: creating the same things in
+// another order gives the same numbers.
 type Source struct {
 	seed  uint64
 	times map[string]uint64
 }
 
-// NewSource begins one.
+// NewSource starts one.
 func NewSource(seed uint64) *Source {
 	return &Source{seed: seed, times: map[string]uint64{}}
 }
 
-// Number is the next one for a purpose.
+// Number returns the next number for a purpose.
 func (s *Source) Number(purpose, name string) uint64 {
 	key := purpose + "\x00" + name
 	s.times[key]++
@@ -32,7 +31,7 @@ func (s *Source) Number(purpose, name string) uint64 {
 	return hash.Sum64()
 }
 
-// UUID is that of a machine.
+// UUID returns a machine's UUID.
 func (s *Source) UUID(name string) string {
 	var data [8]byte
 	binary.BigEndian.PutUint64(data[:], s.Number("uuid", name))

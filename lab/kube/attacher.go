@@ -12,7 +12,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// attacher says whether the pod is one that attaches volumes, and ready to.
+// attacher reports whether the pod attaches volumes and is Ready.
 func attacher(pod *corev1.Pod) bool {
 	if !isReady(pod) {
 		return false
@@ -25,8 +25,7 @@ func attacher(pod *corev1.Pod) bool {
 	return false
 }
 
-// attach plays the csi-attacher: what the controller manager wants attached is,
-// after its time, while there is a pod to do it.
+// attach simulates the csi-attacher: volumes that the controller manager wants attached are attached after a delay, while a pod for that is Ready.
 func (s *space) attach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +75,7 @@ func (s *space) attachOne(wanted *storagev1.VolumeAttachment) {
 	s.k.record(string(s.id), "volume", "attached", "node", wanted.Spec.NodeName, "driver", wanted.Spec.Attacher)
 }
 
-// isAttached says whether a volume is at the node.
+// isAttached reports whether a volume is attached to the node.
 func (s *space) isAttached(volume, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

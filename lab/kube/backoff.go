@@ -3,27 +3,25 @@ package kube
 import "time"
 
 const (
-	// longestBackoff and longRun are those of a kubelet, five and ten minutes, in
-	// multiples of its first wait of ten seconds.
+	// longestBackoff and longRun are a kubelet's five and ten minutes, as multiples of its first delay of ten seconds.
 	longestBackoff = 30
 	longRun        = 60
 )
 
-// backoff counts how often something was tried in vain.
+// backoff counts failed attempts.
 type backoff struct {
 	count  int
 	spared bool
 }
 
-// spare says once that there is no need to wait: a container that ran is started
-// again at once the first time.
+// spare skips the next delay once: a container that has run is first restarted at once.
 func (b *backoff) spare() bool {
 	first := !b.spared
 	b.spared = true
 	return first
 }
 
-// next is how long to wait now: the base, and twice as long each time after.
+// next returns the current delay: the base, doubled each time.
 func (b *backoff) next(base time.Duration) time.Duration {
 	b.count++
 	delay := base

@@ -35,8 +35,7 @@ func issue(caCert, caKey []byte, name string, usage []stdx509.ExtKeyUsage, addre
 	return x509.NewCertificateAndKeyFromKeyPair(pair), nil
 }
 
-// joinServing makes one serving certificate with the names and addresses of all
-// of these, so that one process can serve for several nodes.
+// joinServing issues one serving certificate with the names and addresses of all of these, so that one process can serve for several nodes.
 func joinServing(caCert, caKey []byte, certs [][]byte) (*x509.PEMEncodedCertificateAndKey, error) {
 	var addresses []net.IP
 	var names []string

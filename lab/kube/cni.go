@@ -8,16 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cniAgent is what an agent of a network says of its node once it runs there.
+// cniAgent describes the condition that a network's agent sets on its node once it runs there.
 type cniAgent struct{ reason, message string }
 
-// cniAgents are known by the label k8s-app or app of their pods.
+// cniAgents are recognized by the label k8s-app or app of their pods.
 var cniAgents = map[string]cniAgent{
 	"cilium":  {"CiliumIsUp", "Cilium is running on this node"},
 	"flannel": {"FlannelIsUp", "Flannel is running on this node"},
 }
 
-// cniOf is the network whose agent the pod is, or "".
+// cniOf returns the network whose agent the pod is, or "".
 func cniOf(pod *corev1.Pod) string {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || owner.Kind != "DaemonSet" {
@@ -31,9 +31,8 @@ func cniOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// noticeCNI keeps in mind which agents of a network are ready on the node, in this
-// life of it. The Node is Ready only while one is. What the API last said counts:
-// an API server that is away changes nothing.
+// noticeCNI records which network agents are ready on the node since it started. The Node is Ready only while one is. What the API reported last counts: an
+// unreachable API server changes nothing.
 func (k *kubelet) noticeCNI(pod *corev1.Pod, there bool) {
 	agent := cniOf(pod)
 	if agent == "" {
@@ -57,14 +56,13 @@ func (k *kubelet) noticeCNI(pod *corev1.Pod, there bool) {
 	}
 }
 
-// runsReady says whether the pod is Ready, and not only was before the node went
-// down. It is called with the lock held.
+// runsReady reports whether the pod is Ready now, and not only was before the node went down. It is called with the lock held.
 func (k *kubelet) runsReady(pod *corev1.Pod) bool {
 	w := k.workers[pod.UID]
 	return w != nil && isReady(pod) && pod.DeletionTimestamp == nil && w.isReady()
 }
 
-// announce sets the condition that the agent itself sets in life.
+// announce sets the condition that a real agent sets itself.
 func (k *kubelet) announce(agent cniAgent) {
 	now := metav1.Now()
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{{

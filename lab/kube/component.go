@@ -13,11 +13,10 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// ports are where the programs serve, as everywhere.
+// ports are the standard ports of the programs.
 var ports = map[string]uint16{"kube-apiserver": 6443, "kube-controller-manager": 10257, "kube-scheduler": 10259}
 
-// component is a program of the control plane that runs as one process for all
-// nodes on which it would do the same.
+// component is a program of the control plane that runs as one process for all nodes on which it would do the same.
 type component struct {
 	space *space
 	kind  string
@@ -29,7 +28,7 @@ type component struct {
 	last  <-chan struct{} // done when the one before run is gone
 }
 
-// share is one node's part in a component: its container as Talos rendered it.
+// share is one node's share of a component: its container as Talos rendered it.
 type share struct {
 	host    string
 	command []string // the environment filled in
@@ -40,7 +39,7 @@ type share struct {
 	caCert, caKey []byte
 }
 
-// incarnation is one life of the process.
+// incarnation is one run of the process.
 type incarnation struct {
 	cancel  context.CancelFunc
 	ready   chan struct{}
@@ -59,8 +58,7 @@ func (c *component) dir() string {
 	return filepath.Join(c.space.dir, c.kind+"-"+c.at.String())
 }
 
-// use runs the component for a node until the context ends; ready is called when
-// it serves. An error is the end of the process.
+// use runs the component for a node until the context ends; ready is called when it serves. An error means that the process ended.
 func (c *component) use(ctx context.Context, part *share, ready func()) error {
 	run, err := c.enter(part)
 	if err != nil {
@@ -86,8 +84,7 @@ func (c *component) use(ctx context.Context, part *share, ready func()) error {
 	}
 }
 
-// enter makes the node one of those for which the process runs, and starts it
-// for the first.
+// enter adds the node to those that use the process, and starts it for the first.
 func (c *component) enter(part *share) (*incarnation, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +107,7 @@ func (c *component) enter(part *share) (*incarnation, error) {
 	return run, nil
 }
 
-// leave stops the process, and waits for that, when no node is left.
+// leave removes the node. For the last node it stops the process, and waits for that.
 func (c *component) leave(host string) {
 	c.mu.Lock()
 	delete(c.users, host)
@@ -144,7 +141,7 @@ func (c *component) pid() int {
 	return run.process.pid()
 }
 
-// live is the process from what it needs until its end.
+// live runs the process, from its prerequisites until its end.
 func (c *component) live(ctx context.Context, run *incarnation, part *share) error {
 	if err := c.needs(ctx); err != nil {
 		return err
@@ -168,7 +165,7 @@ func (c *component) live(ctx context.Context, run *incarnation, part *share) err
 		c.space.setLive(c, true)
 		defer c.space.setLive(c, false)
 	}
-	// Nodes that came while it started are not in its certificate yet.
+	// Nodes that joined while it started are not in its certificate yet.
 	c.mu.Lock()
 	err = c.join()
 	c.mu.Unlock()
@@ -183,7 +180,7 @@ func (c *component) live(ctx context.Context, run *incarnation, part *share) err
 	}
 }
 
-// needs waits for what the program would only fail without.
+// needs waits for prerequisites without which the program would fail.
 func (c *component) needs(ctx context.Context) error {
 	if c.kind == "kube-apiserver" {
 		return c.space.etcd.await(ctx, (*book).quorum)
@@ -192,7 +189,7 @@ func (c *component) needs(ctx context.Context) error {
 	return err
 }
 
-// rewriting is what the lab changes in the flags.
+// rewriting returns the lab's changes to the flags.
 func (c *component) rewriting(part *share) rewriting {
 	rewrite := rewriting{
 		paths: map[string]string{},
@@ -204,7 +201,7 @@ func (c *component) rewriting(part *share) rewriting {
 	switch c.kind {
 	case "kube-apiserver":
 		rewrite.set["etcd-servers"] = c.space.etcd.process.endpoint()
-		// It would list the one node whose flags it has.
+		// It would list only the node whose flags it has.
 		rewrite.set["endpoint-reconciler-type"] = "none"
 	case "kube-controller-manager":
 		if c.space.k.options.Pace.Profile() == pace.Fast {
@@ -214,10 +211,8 @@ func (c *component) rewriting(part *share) rewriting {
 	return rewrite
 }
 
-// hasten shortens what takes its time, unless the command says it: how long a node
-// may be silent, which is three signs of life in the profile fast, and what calls
-// wait for each other. Of those each controller makes some before it begins, and
-// the first waited five seconds for the last.
+// hasten shortens slow defaults, unless the command sets them: how long a node may be silent (three heartbeats in the profile fast), and delays between
+// calls. Each controller makes several calls before it starts, and the first controller waited five seconds for the last.
 func hasten(set map[string]string, command []string) {
 	for name, value := range map[string]string{
 		"node-monitor-grace-period": "9s", "node-monitor-period": "1s", "kube-api-qps": "500", "kube-api-burst": "1000",
@@ -228,7 +223,7 @@ func hasten(set map[string]string, command []string) {
 	}
 }
 
-// flag is the value of a flag in a command.
+// flag returns the value of a flag in a command.
 func flag(command []string, name string) string {
 	value := ""
 	for _, word := range command {

@@ -11,8 +11,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 )
 
-// configure looks for what the container's environment is made of. Faults that are
-// not about the image and let nothing start strike here.
+// configure reads the sources of the container's environment. Faults that prevent the start and are not about the image apply here.
 func (c *slot) configure(ctx context.Context, outcome *fault.Outcome) error {
 	if outcome != nil && beforeStart(outcome.Code) {
 		message := orElse(outcome.Message, "the container could not be created")
@@ -33,8 +32,7 @@ func (c *slot) configure(ctx context.Context, outcome *fault.Outcome) error {
 	return nil
 }
 
-// beforeStart says whether a fault keeps a container from starting; all others
-// are crashes.
+// beforeStart reports whether a fault prevents a container's start; all other faults are crashes.
 func beforeStart(reason string) bool {
 	switch reason {
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "ContainerCreating":
@@ -43,10 +41,10 @@ func beforeStart(reason string) bool {
 	return false
 }
 
-// object is something that a pod needs.
+// object is an object that a pod needs.
 type object struct{ kind, namespace, name string }
 
-// environment lists what a container cannot start without.
+// environment lists the objects without which a container cannot start.
 func environment(namespace string, c corev1.Container) []object {
 	var needed []object
 	need := func(kind, name string, optional *bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,11 +12,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// slot is a container of a pod.
+// slot is the place of a container in a pod.
 type slot struct {
 	worker *worker
 	spec   corev1.Container
@@ -23,15 +25,15 @@ type slot struct {
 	init   bool
 }
 
-// initialize runs an init container and says whether the next may begin.
+// initialize runs an init container and reports whether the next may start.
 func (c *slot) initialize(ctx context.Context) bool {
 	if !sidecar(c.spec) {
 		return c.keep(ctx)
 	}
-	begun := make(chan struct{})
-	c.worker.group.Go(func() { c.keepFrom(ctx, func() { closeOnce(begun) }) })
+	started := make(chan struct{})
+	c.worker.group.Go(func() { c.keepFrom(ctx, func() { closeOnce(started) }) })
 	select {
-	case <-begun:
+	case <-started:
 		return true
 	case <-ctx.Done():
 		return false
@@ -44,13 +46,13 @@ func closeOnce(channel chan struct{}) {
 	}
 }
 
-// keep runs the container until it may rest, and says whether it ended well.
+// keep runs the container, repeatedly if its policy requires it, and reports whether it succeeded.
 func (c *slot) keep(ctx context.Context) bool { return c.keepFrom(ctx, func() {}) }
 
-func (c *slot) keepFrom(ctx context.Context, begun func()) bool {
+func (c *slot) keepFrom(ctx context.Context, started func()) bool {
 	retries := backoff{}
 	for {
-		failure := c.attempt(ctx, &retries, begun)
+		failure := c.attempt(ctx, &retries, started)
 		if ctx.Err() != nil {
 			return false
 		}
@@ -75,7 +77,7 @@ func (c *slot) keepFrom(ctx context.Context, begun func()) bool {
 	}
 }
 
-// policy is when the container is started again.
+// policy decides when the container is restarted.
 func (c *slot) policy() corev1.RestartPolicy {
 	switch policy := c.worker.born.Spec.RestartPolicy; {
 	case sidecar(c.spec):
@@ -89,16 +91,16 @@ func (c *slot) policy() corev1.RestartPolicy {
 	}
 }
 
-// notStarted is why a container was not: the reason it waits for, and its text.
+// notStarted is why a container was not started: the reason for which it waits, with a message.
 type notStarted struct{ waiting, message string }
 
 func (n *notStarted) Error() string { return n.waiting + ": " + n.message }
 
-// attempt is one try to run it.
-func (c *slot) attempt(ctx context.Context, retries *backoff, begun func()) error {
+// attempt tries once to run it.
+func (c *slot) attempt(ctx context.Context, retries *backoff, started func()) error {
 	var outcome *fault.Outcome
 	if !c.init && c.index == 0 {
-		// A pod meets its fault once in each try, in its first container.
+		// A pod meets its fault once per attempt, in its first container.
 		met, err := c.worker.kubelet.k.options.Faults.Meet(ctx, fault.Point{
 			On: fault.Pod, Name: c.worker.born.Namespace + "/" + c.worker.apiName(), Subject: c.worker.kubelet.name(),
 		})
@@ -114,7 +116,7 @@ func (c *slot) attempt(ctx context.Context, retries *backoff, begun func()) erro
 		return err
 	}
 	c.started()
-	begun()
+	started()
 	err := c.execute(ctx, outcome)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -126,7 +128,7 @@ func (c *slot) attempt(ctx context.Context, retries *backoff, begun func()) erro
 	return err
 }
 
-// execute is the container while it runs.
+// execute returns the container while it runs.
 func (c *slot) execute(ctx context.Context, outcome *fault.Outcome) error {
 	step := pace.Pod
 	if c.init {
@@ -141,7 +143,11 @@ func (c *slot) execute(ctx context.Context, outcome *fault.Outcome) error {
 	}
 	if run := c.worker.runs(c.spec); run != nil {
 		output := &lastLine{}
-		if err := run(ctx, output, func() { c.setReady() }); err != nil {
+		err := run(ctx, output, func() { c.setReady() })
+		if exit := (*cluster.Exit)(nil); errors.As(err, &exit) {
+			return exit
+		}
+		if err != nil {
 			return fmt.Errorf("%s", orElse(output.String(), err.Error()))
 		}
 		return nil
@@ -192,7 +198,7 @@ func (c *slot) status() corev1.ContainerStatus {
 	return c.worker.state.containers[c.index]
 }
 
-// wait says why it waits.
+// wait sets the reason for which the container waits.
 func (c *slot) wait(reason, message string) {
 	c.set(func(s *corev1.ContainerStatus) {
 		s.Ready = false
@@ -208,7 +214,7 @@ func (c *slot) started() {
 		if s.State.Terminated != nil {
 			s.LastTerminationState = s.State
 		}
-		// What ran in an earlier life of the node has no id yet and is counted.
+		// A container from before the node's boot has no id yet, and is already counted.
 		if s.LastTerminationState.Terminated != nil && s.ContainerID != "" {
 			s.RestartCount++
 		}
@@ -225,20 +231,23 @@ func (c *slot) setReady() {
 	c.set(func(s *corev1.ContainerStatus) { s.Ready = true })
 }
 
-// exited notes how it ended.
+// exited records how it ended.
 func (c *slot) exited(failure error) {
 	how := &corev1.ContainerStateTerminated{Reason: "Completed"}
 	if failure != nil {
 		how.ExitCode, how.Reason, how.Message = 1, "Error", failure.Error()
+		if exit := (*cluster.Exit)(nil); errors.As(failure, &exit) {
+			how.ExitCode, how.Message = exit.Code, exit.Message
+		}
 	}
 	c.set(func(s *corev1.ContainerStatus) {
 		finish(s, how)
-		// An init container that ended well counts as ready.
+		// An init container that succeeded counts as ready.
 		s.Ready = c.init && failure == nil
 	})
 }
 
-// finish makes a container one that ended now.
+// finish changes a container's status to one that has just ended.
 func finish(s *corev1.ContainerStatus, how *corev1.ContainerStateTerminated) {
 	no := false
 	how.FinishedAt, how.ContainerID = metav1.Now(), s.ContainerID
@@ -249,13 +258,13 @@ func finish(s *corev1.ContainerStatus, how *corev1.ContainerStateTerminated) {
 	s.Ready, s.Started = false, &no
 }
 
-// ranLong says whether it ran so long that what was before does not count.
+// ranLong reports whether it ran so long that earlier crashes no longer count.
 func (c *slot) ranLong() bool {
 	ended := c.status().State.Terminated
 	return ended != nil && ended.FinishedAt.Sub(ended.StartedAt.Time) > longRun*c.base()
 }
 
-// crashed waits before the next start: not at first, and then longer each time.
+// crashed waits before the next start: not the first time, then longer each time.
 func (c *slot) crashed(ctx context.Context, retries *backoff) {
 	if retries.spare() {
 		return
@@ -278,7 +287,7 @@ func (c *slot) crashed(ctx context.Context, retries *backoff) {
 }
 
 func (c *slot) linger(ctx context.Context, d time.Duration) {
-	// The caller looks at the context itself.
+	// The caller checks the context itself.
 	_ = wait(ctx, d)
 }
 
@@ -287,7 +296,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// imageID is the image by digest.
+// imageID returns the image with its digest.
 func imageID(image string) string {
 	if strings.Contains(image, "@") {
 		return image

@@ -14,18 +14,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// topology is what the node part of a driver says of where the node is, by key;
-// nothing is "".
+// topology returns the labels with which a driver's node plugin reports where the node is; the value "" means none.
 type topology func(node *corev1.Node, zone string) map[string]string
 
-// topologies are those of the drivers that are known.
+// topologies are those of known drivers.
 var topologies = map[string]topology{
 	// From the server's own metadata: "fsn1-dc14" is in the location fsn1.
 	"csi.hetzner.cloud": func(_ *corev1.Node, zone string) map[string]string {
 		location, _, _ := strings.Cut(zone, "-")
 		return map[string]string{"csi.hetzner.cloud/location": location}
 	},
-	// From the Node, where people or the cloud's controller put it.
+	// From the Node, where users or the cloud controller set it.
 	"csi.proxmox.sinextra.dev": func(node *corev1.Node, _ string) map[string]string {
 		return map[string]string{
 			corev1.LabelTopologyRegion: node.Labels[corev1.LabelTopologyRegion],
@@ -34,7 +33,7 @@ var topologies = map[string]topology{
 	},
 }
 
-// placeOf is what a driver says of where the node is.
+// placeOf returns where a driver reports the node to be.
 func placeOf(driver string, node *corev1.Node, zone string) map[string]string {
 	if says := topologies[driver]; says != nil {
 		return says(node, zone)
@@ -42,8 +41,8 @@ func placeOf(driver string, node *corev1.Node, zone string) map[string]string {
 	return nil
 }
 
-// driverOf is the CSI driver that the pod registers with the kubelet, or "". Its
-// registrar says where the driver's socket is, in a folder of the driver's name.
+// driverOf returns the CSI driver that the pod registers with the kubelet, or "". The pod's registrar names the driver's socket, in a folder with the
+// driver's name.
 func driverOf(pod *corev1.Pod) string {
 	for _, c := range pod.Spec.Containers {
 		if !strings.Contains(c.Name, "driver-registrar") && !strings.Contains(c.Image, "csi-node-driver-registrar") {
@@ -63,7 +62,7 @@ func driverOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// noticeDriver keeps in mind which drivers are registered on the node.
+// noticeDriver records which drivers are registered on the node.
 func (k *kubelet) noticeDriver(pod *corev1.Pod, there bool) {
 	driver := driverOf(pod)
 	if driver == "" {
@@ -91,8 +90,7 @@ func (k *kubelet) hasDriver(driver string) bool {
 	return slices.Contains(slices.Collect(maps.Values(k.drivers)), driver)
 }
 
-// keepDrivers writes the CSINode: at first without drivers, as a kubelet does when
-// it starts, and again whenever they change.
+// keepDrivers writes the CSINode: first without drivers, as a kubelet does when it starts, and again whenever they change.
 func (k *kubelet) keepDrivers() {
 	for {
 		err := k.try(k.writeDrivers)
@@ -137,7 +135,7 @@ func (k *kubelet) writeDrivers(ctx context.Context, a *api) error {
 	return labelTopology(ctx, a, node, wanted, zone)
 }
 
-// csiNode is what a kubelet writes of the drivers that are registered with it.
+// csiNode returns the object that a kubelet writes about the drivers that are registered with it.
 func csiNode(node *corev1.Node, drivers map[types.UID]string, providerID, zone string) *storagev1.CSINode {
 	object := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{
 		Name:            node.Name,
@@ -152,8 +150,7 @@ func csiNode(node *corev1.Node, drivers map[types.UID]string, providerID, zone s
 	return object
 }
 
-// driverNodeID is what a driver calls the node: the server's number in a cloud
-// that has its own metadata, else the Node's name.
+// driverNodeID returns the driver's id of the node: the server's number in a cloud with its own metadata, otherwise the Node's name.
 func driverNodeID(driver string, node *corev1.Node, providerID string) string {
 	if node.Spec.ProviderID != "" {
 		providerID = node.Spec.ProviderID
@@ -164,8 +161,7 @@ func driverNodeID(driver string, node *corev1.Node, providerID string) string {
 	return node.Name
 }
 
-// labelTopology puts what the drivers say of where the node is on the Node, as a
-// kubelet does.
+// labelTopology sets the drivers' topology labels on the Node, as a kubelet does.
 func labelTopology(ctx context.Context, a *api, node *corev1.Node, drivers *storagev1.CSINode, zone string) error {
 	changed := false
 	for _, driver := range drivers.Spec.Drivers {

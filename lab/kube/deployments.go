@@ -6,8 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// deployments records when a Deployment becomes available in whole, and when it
-// is so no more: its controllers find that out a while after its pods are Ready.
+// deployments records when a Deployment becomes fully available, and when it no longer is: its controller notices that some time after its pods are Ready.
 type deployments struct {
 	record func(value string, detail ...string)
 
@@ -35,8 +34,7 @@ func (d *deployments) turn(deployment *appsv1.Deployment, available bool) {
 	}
 }
 
-// isAvailable says whether all replicas are there, of the current version, and
-// available.
+// isAvailable reports whether all replicas exist, have the current version, and are available.
 func isAvailable(deployment *appsv1.Deployment) bool {
 	wanted, status := int32(1), deployment.Status
 	if deployment.Spec.Replicas != nil {

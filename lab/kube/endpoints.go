@@ -11,15 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// endpoints are the nodes whose API servers answer. In life every API server
-// lists itself as an endpoint of the Service kubernetes; as one process stands for
-// several nodes here, the lab keeps that list.
+// endpoints are the nodes whose API servers answer. Real API servers each add themselves to the endpoints of the Service kubernetes; because one process
+// serves for several nodes here, the lab maintains that list.
 type endpoints struct {
 	nodes   map[string]netip.AddrPort
 	changed chan struct{}
 }
 
-// setServing notes that a node's API server answers, or does not any more.
+// setServing records whether a node's API server answers.
 func (s *space) setServing(host string, at netip.AddrPort, serving bool) {
 	s.mu.Lock()
 	if serving {
@@ -31,8 +30,7 @@ func (s *space) setServing(host string, at netip.AddrPort, serving bool) {
 	signal(s.endpoints.changed)
 }
 
-// keepEndpoints writes the list whenever it changes. The last one stays when no
-// API server is left to write to.
+// keepEndpoints writes the list whenever it changes. The last list remains if no API server is left to write to.
 func (s *space) keepEndpoints(ctx context.Context) {
 	for {
 		select {
@@ -68,7 +66,7 @@ func (a *api) writeEndpoints(ctx context.Context, nodes []netip.AddrPort) error 
 	return nil
 }
 
-// endpointObjects are the list in both forms that Kubernetes has for it.
+// endpointObjects returns the list in both forms that Kubernetes has for it.
 func endpointObjects(nodes []netip.AddrPort) map[schema.GroupVersionResource]*unstructured.Unstructured {
 	var addresses, ready []any
 	for _, node := range nodes {

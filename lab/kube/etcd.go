@@ -23,7 +23,7 @@ type etcd struct {
 	changed chan struct{} // closed when the book changes
 }
 
-// data is what a node's disk holds of etcd.
+// data is the etcd data on a node's disk.
 type data struct {
 	cluster cluster.ID
 	member  uint64
@@ -41,7 +41,7 @@ func (e *etcd) update(ctx context.Context, change func(*book) error) error {
 	return e.process.settle(ctx, e.book.quorum(), e.book.idle())
 }
 
-// await waits until the book is as asked for.
+// await waits until the book is as requested.
 func (e *etcd) await(ctx context.Context, as func(*book) bool) error {
 	for {
 		e.mu.Lock()
@@ -58,7 +58,7 @@ func (e *etcd) await(ctx context.Context, as func(*book) bool) error {
 	}
 }
 
-// StartEtcd brings a member up.
+// StartEtcd starts a member.
 func (k *Kubernetes) StartEtcd(ctx context.Context, host string, spec cluster.Member, bootstrap bool) error {
 	h, e := k.host(host), k.cluster(spec.Cluster).etcd
 	stored := h.etcdData()
@@ -82,8 +82,7 @@ func (k *Kubernetes) bootstrapEtcd(ctx context.Context, h *host, e *etcd, spec c
 	}
 	err := e.update(ctx, func(b *book) error {
 		if len(b.members) > 0 {
-			// In life this makes a second cluster beside the first. The lab has one
-			// etcd for each cluster, so it says no.
+			// In reality this creates a second cluster next to the first. The lab has one etcd per cluster, so it refuses.
 			return fmt.Errorf("etcd: the cluster has %d members already", len(b.members))
 		}
 		if err := e.process.prepare(spec); err != nil {
@@ -103,8 +102,7 @@ func (k *Kubernetes) bootstrapEtcd(ctx context.Context, h *host, e *etcd, spec c
 	return nil
 }
 
-// joinEtcd adds the node as a learner, as Talos does: an entry of the same name
-// goes first.
+// joinEtcd adds the node as a learner, as Talos does: an existing entry with the same name is removed first.
 func (k *Kubernetes) joinEtcd(ctx context.Context, h *host, e *etcd, spec cluster.Member) error {
 	var added *member
 	for added == nil {
@@ -139,7 +137,7 @@ func (k *Kubernetes) joinEtcd(ctx context.Context, h *host, e *etcd, spec cluste
 	return k.becomeVoter(ctx, h.name, e, added.ID)
 }
 
-// becomeVoter returns when the member is one.
+// becomeVoter returns when the member is a voter.
 func (k *Kubernetes) becomeVoter(ctx context.Context, host string, e *etcd, id uint64) error {
 	learner, name := false, ""
 	if err := e.await(ctx, func(b *book) bool {
@@ -177,14 +175,14 @@ func (k *Kubernetes) StopEtcd(host string) {
 	if stored == nil {
 		return
 	}
-	// Only who is in the list can stop.
+	// Only a member of the list can stop.
 	err := k.cluster(stored.cluster).etcd.update(k.ctx, func(b *book) error { return b.setRunning(stored.member, false) })
 	if err == nil {
 		k.record(host, "etcd", "stopped")
 	}
 }
 
-// Initialized says whether the cluster has an etcd to join.
+// Initialized reports whether the cluster has an etcd to join.
 func (k *Kubernetes) Initialized(id cluster.ID) bool {
 	e := k.cluster(id).etcd
 	e.mu.Lock()
@@ -192,11 +190,10 @@ func (k *Kubernetes) Initialized(id cluster.ID) bool {
 	return len(e.book.members) > 0
 }
 
-// HasData says whether the node's disk holds etcd data.
+// HasData reports whether the node's disk has etcd data.
 func (k *Kubernetes) HasData(host string) bool { return k.host(host).etcdData() != nil }
 
-// WipeEtcd drops it, and the images that lie on the same partition. When no node
-// has data any more, the cluster's is gone.
+// WipeEtcd deletes the data, and the images, which are on the same partition. When no node has data any more, the cluster's data is deleted too.
 func (k *Kubernetes) WipeEtcd(host string) {
 	h := k.host(host)
 	stored := h.etcdData()
@@ -220,8 +217,7 @@ func (k *Kubernetes) WipeEtcd(host string) {
 	}
 }
 
-// answering runs a call of a node's own member against the real etcd. Without a
-// majority it fails as etcd does, after its time.
+// answering runs a call of a node's own member against the real etcd. Without a majority it fails as in etcd, after a timeout.
 func (k *Kubernetes) answering(ctx context.Context, host string, call func(*etcd, *member, *clientv3.Client) error) error {
 	stored := k.host(host).etcdData()
 	if stored == nil {
@@ -248,7 +244,7 @@ func (k *Kubernetes) answering(ctx context.Context, host string, call func(*etcd
 	return call(e, own, client)
 }
 
-// Members is the member list.
+// Members returns the member list.
 func (k *Kubernetes) Members(ctx context.Context, host string) (members []cluster.MemberInfo, err error) {
 	err = k.answering(ctx, host, func(e *etcd, _ *member, _ *clientv3.Client) error {
 		e.mu.Lock()
@@ -259,7 +255,7 @@ func (k *Kubernetes) Members(ctx context.Context, host string) (members []cluste
 	return members, err
 }
 
-// RemoveMember takes a member out of the list.
+// RemoveMember removes a member from the list.
 func (k *Kubernetes) RemoveMember(ctx context.Context, host string, id uint64) error {
 	return k.answering(ctx, host, func(e *etcd, _ *member, _ *clientv3.Client) error {
 		return e.update(ctx, func(b *book) error {
@@ -273,7 +269,7 @@ func (k *Kubernetes) RemoveMember(ctx context.Context, host string, id uint64) e
 	})
 }
 
-// Leave takes the node's own member out of the list and stops it.
+// Leave removes the node's own member from the list and stops it.
 func (k *Kubernetes) Leave(ctx context.Context, host string) error {
 	return k.answering(ctx, host, func(e *etcd, own *member, _ *clientv3.Client) error {
 		return e.update(ctx, func(b *book) error {
@@ -284,7 +280,7 @@ func (k *Kubernetes) Leave(ctx context.Context, host string) error {
 	})
 }
 
-// MoveLeader has another member lead, and returns its name.
+// MoveLeader makes another member the leader, and returns its name.
 func (k *Kubernetes) MoveLeader(ctx context.Context, host string) (leader string, err error) {
 	err = k.answering(ctx, host, func(e *etcd, own *member, _ *clientv3.Client) error {
 		return e.update(ctx, func(b *book) error {
@@ -300,8 +296,7 @@ func (k *Kubernetes) MoveLeader(ctx context.Context, host string) (leader string
 	return leader, err
 }
 
-// MemberStatus is what a member says of itself: the list's part is played, the
-// rest is the real etcd's.
+// MemberStatus returns the status that a member reports: whatever follows from the member list is simulated, the rest is the real etcd's.
 func (k *Kubernetes) MemberStatus(ctx context.Context, host string) (status cluster.MemberStatus, err error) {
 	err = k.answering(ctx, host, func(e *etcd, own *member, client *clientv3.Client) error {
 		real, err := client.Status(ctx, e.process.endpoint())

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// lookAgain is how often a process that starts is asked whether it serves.
+	// lookAgain is the interval at which a starting process is polled.
 	lookAgain = 50 * time.Millisecond
-	// askFor is how long one such question may take.
+	// askFor is the timeout of one such poll.
 	askFor = 2 * time.Second
 )
 
@@ -45,7 +45,7 @@ func (e *etcdProcess) endpoint() string {
 	return "https://" + netip.AddrPortFrom(e.address, 2379).String()
 }
 
-// prepare makes the certificates for it.
+// prepare writes its certificates.
 func (e *etcdProcess) prepare(spec cluster.Member) error {
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return err
@@ -74,8 +74,7 @@ func (e *etcdProcess) prepare(spec cluster.Member) error {
 	return nil
 }
 
-// start brings it up, on the data of before if there is any, and returns when it
-// answers.
+// start starts it, on existing data if there is any, and returns when it answers.
 func (e *etcdProcess) start(ctx context.Context) error {
 	peer := "http://" + netip.AddrPortFrom(e.address, 2380).String()
 	started, err := startProcess(e.life, e.binary, "etcd", []string{
@@ -90,9 +89,9 @@ func (e *etcdProcess) start(ctx context.Context) error {
 		"--cert-file=" + filepath.Join(e.dir, "server.crt"),
 		"--key-file=" + filepath.Join(e.dir, "server.key"),
 		"--trusted-ca-file=" + filepath.Join(e.dir, "ca.crt"),
-		// The machine that plays may lose what a lab wrote when its power goes.
+		// If this host loses its power, a lab's data may be lost.
 		"--unsafe-no-fsync=true",
-		// It is alone, and elects itself when this time is over.
+		// It is the only member, and elects itself after this time.
 		"--heartbeat-interval=50", "--election-timeout=250",
 		"--log-level=warn",
 	}, os.Environ(), filepath.Join(e.dir, "etcd.log"))
@@ -102,7 +101,7 @@ func (e *etcdProcess) start(ctx context.Context) error {
 	e.process, e.paused = started, false
 	e.client, err = clientv3.New(clientv3.Config{
 		Endpoints: []string{e.endpoint()}, TLS: e.tls, DialTimeout: askFor, Logger: zap.NewNop(),
-		// Nobody listens yet, and by itself it would try again a second later.
+		// Nothing listens yet, and by default it would retry after a second.
 		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: grpcbackoff.Config{BaseDelay: lookAgain, Multiplier: 1, MaxDelay: lookAgain}, MinConnectTimeout: askFor,
 		})},
@@ -137,8 +136,7 @@ func (e *etcdProcess) serves(ctx context.Context) bool {
 	return err == nil
 }
 
-// settle makes the process what the members are: up while a majority runs,
-// paused while some run, down while none does.
+// settle adapts the process to the members: it runs while a majority of them runs, is paused while fewer run, and stopped while none does.
 func (e *etcdProcess) settle(ctx context.Context, majority, idle bool) error {
 	switch {
 	case idle:
@@ -171,5 +169,5 @@ func (e *etcdProcess) stop() error {
 	return nil
 }
 
-// wipe drops the data of a process that is stopped.
+// wipe deletes the data of a stopped process.
 func (e *etcdProcess) wipe() error { return os.RemoveAll(filepath.Join(e.dir, "data")) }

@@ -17,7 +17,7 @@ func newBroadcaster(s *space) record.EventBroadcaster {
 	return broadcaster
 }
 
-// eventSink waits for the API where others would give up or be late.
+// eventSink waits for the API, while others would give up or be late.
 type eventSink struct{ space *space }
 
 func (e eventSink) write(event *corev1.Event, call func(context.Context, typedcorev1.EventInterface) (*corev1.Event, error)) (*corev1.Event, error) {
@@ -27,7 +27,7 @@ func (e eventSink) write(event *corev1.Event, call func(context.Context, typedco
 		return err
 	})
 	if e.space.k.ctx.Err() != nil {
-		// The lab ends: nobody reads it any more.
+		// The lab ends: nobody reads the event any more.
 		return event, nil
 	}
 	return written, err
@@ -51,12 +51,12 @@ func (e eventSink) Patch(event *corev1.Event, data []byte) (*corev1.Event, error
 	})
 }
 
-// event says what happens to the pod.
+// event reports what happens to the pod.
 func (w *worker) event(kind, reason, message string) {
 	w.say("", kind, reason, message)
 }
 
-// containerEvent says what happens to one of its containers.
+// containerEvent reports what happens to one of its containers.
 func (w *worker) containerEvent(container, kind, reason, message string) {
 	w.say(fmt.Sprintf("spec.containers{%s}", container), kind, reason, message)
 }

@@ -45,8 +45,7 @@ func mounted(files map[string][]byte, folders map[string]string) map[string][]by
 	return picked
 }
 
-// personal says which files a node has of its own though the cluster's are the
-// same: certificates that were issued to it, their keys, and kubeconfigs.
+// personal lists the files that each node has of its own even though the cluster is the same: certificates issued to the node, their keys, and kubeconfigs.
 func personal(files map[string][]byte) map[string]bool {
 	own := map[string]bool{}
 	for name, data := range files {
@@ -61,9 +60,8 @@ func personal(files map[string][]byte) map[string]bool {
 	return own
 }
 
-// sharingKey is equal for processes that would do the same on each node, so that
-// one can do for all: same image, same flags, same files, but for what says which
-// node it is.
+// sharingKey is equal for processes that would do the same on each node, so that one can run for all: same image, flags and files, except for those that
+// identify the node.
 func sharingKey(image string, command, env []string, files map[string][]byte) string {
 	hash := sha256.New()
 	line := func(kind string, value any) { _, _ = fmt.Fprintf(hash, "%s\x00%q\n", kind, value) }
@@ -87,8 +85,7 @@ func sharingKey(image string, command, env []string, files map[string][]byte) st
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// writeFiles puts the files where the rewriting says that they are. Text that
-// names a path in the container names the one here; kubeconfigs lead to server.
+// writeFiles writes the files where the rewriting places them. Paths in their text are replaced; kubeconfigs lead to server.
 func writeFiles(files map[string][]byte, rewrite rewriting, server string) error {
 	for _, folder := range rewrite.paths {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -117,7 +114,7 @@ func writeFiles(files map[string][]byte, rewrite rewriting, server string) error
 	return nil
 }
 
-// replaceFile changes a file at once, so that who watches it reads all or nothing.
+// replaceFile replaces a file in one step, so that a watching program never reads a part of it.
 func replaceFile(name string, data []byte) error {
 	next := name + ".next"
 	if err := os.WriteFile(next, data, 0o600); err != nil {
@@ -126,7 +123,7 @@ func replaceFile(name string, data []byte) error {
 	return os.Rename(next, name)
 }
 
-// redirect makes a kubeconfig lead to another server.
+// redirect changes the server of a kubeconfig.
 func redirect(kubeconfig []byte, server string) ([]byte, error) {
 	config, err := clientcmd.Load(kubeconfig)
 	if err != nil {

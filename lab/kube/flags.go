@@ -9,17 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// rewriting is what the lab changes in the command of a static pod, so that
-// several control planes live side by side on one machine. All else stays as
-// Talos rendered it.
+// rewriting is what the lab changes in the command of a static pod, so that several control planes run on one machine. Everything else stays as Talos
+// rendered it.
 type rewriting struct {
 	// paths are folders in the container with where they are here.
 	paths map[string]string
-	// set are flags with the lab's value in place of any other.
+	// set are flags whose values the lab replaces.
 	set map[string]string
 }
 
-// apply gives the program and its flags.
+// apply returns the program and its flags.
 func (r rewriting) apply(command []string) (program string, args []string) {
 	if len(command) == 0 {
 		return "", nil

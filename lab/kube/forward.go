@@ -9,9 +9,8 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 )
 
-// forwarder makes the API server of a node answer at the node's own address. It
-// passes bytes on as they are, and takes part in the talk only while a fault of
-// the API is asked for.
+// forwarder makes the API server of a node answer at the node's own address. It passes bytes on unchanged, and only takes part in the HTTP exchange while a
+// fault of the API is armed.
 type forwarder struct {
 	k      *Kubernetes
 	front  *front
@@ -34,8 +33,8 @@ func (k *Kubernetes) forward(at, to netip.AddrPort, front *front) (*forwarder, e
 	return f, nil
 }
 
-// serve listens again when the address was away for a while, as where a lease
-// makes way for an address of the config: a real API server listens at any.
+// serve listens again after the address was down for a while, as when a DHCP lease is replaced by an address from the config: a real API server listens on
+// all addresses.
 func (f *forwarder) serve(listener net.Listener) {
 	for listener != nil {
 		done := context.AfterFunc(f.ctx, func() { _ = listener.Close() })
@@ -48,7 +47,7 @@ func (f *forwarder) serve(listener net.Listener) {
 	}
 }
 
-// listenAgain waits until the address is up; nil is the end.
+// listenAgain waits until the address is up; it returns nil at the end.
 func (f *forwarder) listenAgain() net.Listener {
 	ticker := time.NewTicker(lookAgain)
 	defer ticker.Stop()
@@ -75,9 +74,8 @@ func (f *forwarder) handle(client net.Conn) {
 	})
 }
 
-// cutOnChange ends the connections that are passed on as they are when faults come
-// up, so that all clients meet them. Those that meet them are not cut when the
-// faults are gone: an answer may be under way.
+// cutOnChange closes unfiltered connections when faults are armed, so that all clients meet the faults. Filtered connections are not closed when the faults
+// are gone, because an answer may be in progress.
 func (f *forwarder) cutOnChange(ctx context.Context) {
 	for {
 		armed, changed := f.k.options.Faults.Has(fault.Kube)

@@ -17,14 +17,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/faulthttp"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// front stands before an API server and sees every call, so that calls can fail
-// and the timeline tells who changes what.
-// It shows the node's own certificate. Whoever comes with a client certificate of
-// the cluster is passed on by name, as the aggregation layer does it; all others
-// are passed on with what they bring, for the API server to judge.
+// front is a reverse proxy before an API server. It sees every call, so that calls can fail and the timeline records who changes what.
+// It has the node's own serving certificate. A call with a client certificate of the
+// cluster is passed on with the user's name in headers, as by the aggregation layer;
+// all others are passed on unchanged, for the API server to authenticate.
 type front struct {
 	faults  *fault.Set
 	facts   *timeline.Timeline
@@ -39,7 +39,7 @@ type front struct {
 	once    sync.Once
 }
 
-// frontFiles are what it takes from the API server's files.
+// frontFiles are the files of the API server that it needs.
 type frontFiles struct {
 	cert, key           []byte // of the node's API server
 	clientCA            []byte
@@ -59,7 +59,7 @@ func newFront(faults *fault.Set, facts *timeline.Timeline, cluster string, to ne
 		faults: faults, facts: facts, cluster: cluster, clients: x509.NewCertPool(),
 		config: &tls.Config{
 			Certificates: []tls.Certificate{serving}, MinVersion: tls.VersionTLS12,
-			// Asked for and not verified here: a bad one is an answer of the API.
+			// Requested but not verified here: the API server refuses an invalid one.
 			ClientAuth: tls.RequestClientCert, NextProtos: []string{"h2", "http/1.1"},
 		},
 		conns: make(chan net.Conn), done: make(chan struct{}),
@@ -81,7 +81,7 @@ func newFront(faults *fault.Set, facts *timeline.Timeline, cluster string, to ne
 
 type connKey struct{}
 
-// passOn is the way to the API server. It flushes at once, for watches.
+// passOn returns a proxy to the API server. It flushes at once, for watches.
 func passOn(to netip.AddrPort, config *tls.Config) *httputil.ReverseProxy {
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
 	return &httputil.ReverseProxy{
@@ -104,7 +104,7 @@ func (f *front) serve(client net.Conn) {
 	}
 }
 
-// watchedConn says when it was closed.
+// watchedConn is a connection with a channel that is closed with it.
 type watchedConn struct {
 	net.Conn
 	once   sync.Once
@@ -126,13 +126,13 @@ func (f *front) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends what Accept waits for.
+// Close ends a waiting Accept.
 func (f *front) Close() error {
 	f.once.Do(func() { close(f.done) })
 	return nil
 }
 
-// Addr is nothing: connections are handed over.
+// Addr returns nothing: connections are passed on.
 func (f *front) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (f *front) close() error {
@@ -143,7 +143,7 @@ func (f *front) close() error {
 	return err
 }
 
-// ServeHTTP lets a call meet its fault, and passes it on.
+// ServeHTTP injects the faults of a call, and passes it on.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	outcome, err := f.faults.Meet(r.Context(), fault.Point{On: fault.Kube, Name: r.Method + " " + r.URL.Path, Subject: f.cluster})
 	switch {
@@ -153,10 +153,16 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.pass(w, r)
 	case outcome.Do == fault.Drop:
 		<-r.Context().Done()
+	case outcome.Do == fault.Mute:
+		faulthttp.Lose(r, f.pass)
+		<-r.Context().Done()
 	case outcome.Do == fault.Fail:
 		refuse(w, outcome)
 	default:
-		// As when the server went away: the connection ends, not just the call.
+		if outcome.Do == fault.Lose {
+			faulthttp.Lose(r, f.pass)
+		}
+		// As if the server had stopped: the connection ends, and not just the call.
 		_ = r.Context().Value(connKey{}).(net.Conn).Close()
 		panic(http.ErrAbortHandler)
 	}
@@ -173,8 +179,7 @@ func (f *front) pass(w http.ResponseWriter, r *http.Request) {
 	f.other.ServeHTTP(w, r)
 }
 
-// note tells of a call that changes something. Parts of the cluster do so all the
-// time; it is the others who are of interest.
+// note records a call that changes something. Calls of the cluster's own components, which change something all the time, are left out.
 func (f *front) note(r *http.Request, user string) {
 	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead || r.URL.Query().Has("dryRun")
 	if !isRead && !strings.HasPrefix(user, "system:") {
@@ -182,7 +187,7 @@ func (f *front) note(r *http.Request, user string) {
 	}
 }
 
-// client is the certificate that the caller brought, if the cluster knows it.
+// client returns the caller's certificate, if the cluster issued it.
 func (f *front) client(state *tls.ConnectionState) *x509.Certificate {
 	if state == nil || len(state.PeerCertificates) == 0 {
 		return nil
@@ -200,7 +205,7 @@ func (f *front) client(state *tls.ConnectionState) *x509.Certificate {
 	return state.PeerCertificates[0]
 }
 
-// dropIdentity keeps callers from saying who they are.
+// dropIdentity removes the headers that would let a caller choose its own name.
 func dropIdentity(header http.Header) {
 	for name := range header {
 		if strings.HasPrefix(name, "X-Remote-") {
@@ -209,8 +214,8 @@ func dropIdentity(header http.Header) {
 	}
 }
 
-// identify says who calls, as a client certificate does in Kubernetes: its common
-// name is the user, its organizations are the groups.
+// identify sets the headers for the caller, as Kubernetes reads a client certificate:
+// its common name is the user, its organizations are the groups.
 func identify(header http.Header, cert *x509.Certificate) {
 	header.Set("X-Remote-User", cert.Subject.CommonName)
 	for _, group := range cert.Subject.Organization {
@@ -218,7 +223,7 @@ func identify(header http.Header, cert *x509.Certificate) {
 	}
 }
 
-// refuse answers with the fault's status, as the API server writes one.
+// refuse answers with the fault's status, in the API server's format.
 func refuse(w http.ResponseWriter, outcome *fault.Outcome) {
 	code, err := strconv.Atoi(outcome.Code)
 	if err != nil {
@@ -234,7 +239,7 @@ func refuse(w http.ResponseWriter, outcome *fault.Outcome) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	// The caller may be gone.
+	// The caller may have disconnected.
 	_ = json.NewEncoder(w).Encode(metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusFailure, Message: message, Reason: reason, Code: int32(code),

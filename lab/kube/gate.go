@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// gate lets those who wait go on while it is open. Its zero value is shut.
+// gate blocks callers of wait while it is closed. Its zero value is closed.
 type gate struct {
 	mu      sync.Mutex
 	isOpen  bool
 	changed chan struct{}
 }
 
-// set opens or shuts it and says whether that changed it.
+// set opens or closes it and reports whether that changed it.
 func (g *gate) set(open bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// host is a machine with what lies on its disk and what runs on it.
+// host is a machine, with its disk and what runs on it.
 type host struct {
 	name string
 
@@ -35,14 +35,13 @@ func (h *host) wipe() {
 	h.etcd, h.images = nil, nil
 }
 
-// pull is one of an image, which is there once it is done.
+// pull is the pull of an image, which exists once the pull is complete.
 type pull struct {
 	done chan struct{}
 	err  error
 }
 
-// pullOnce pulls an image that is not there. Who comes while another pulls it waits
-// for that one. It says whether there was anything to do.
+// pullOnce pulls a missing image. If another pull of it is in progress, it waits for that one. It reports whether there was anything to do.
 func (h *host) pullOnce(ctx context.Context, image string, get func() error) (pulled bool, err error) {
 	for {
 		h.mu.Lock()
@@ -69,7 +68,7 @@ func (h *host) pullOnce(ctx context.Context, image string, get func() error) (pu
 	}
 }
 
-// finish notes how a pull ended; one that failed was none.
+// finish records how a pull ended; a failed pull does not count.
 func (h *host) finish(image string, running *pull, err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

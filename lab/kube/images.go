@@ -12,10 +12,10 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// imageFaults are the reasons of a pod that are about its image.
+// imageFaults are the pod reasons that are about its image.
 var imageFaults = []string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
 
-// pull gets the image once for the node. A fault about the image strikes here.
+// pull pulls the image once for the node. Faults about images apply here.
 func (c *slot) pull(ctx context.Context, outcome *fault.Outcome) error {
 	image, host := c.spec.Image, c.worker.kubelet.host
 	if outcome != nil && slices.Contains(imageFaults, outcome.Code) {
@@ -41,8 +41,7 @@ func (c *slot) pull(ctx context.Context, outcome *fault.Outcome) error {
 	return nil
 }
 
-// pullFails is what a kubelet says of an image that cannot be had, and what it
-// waits for then.
+// pullFails returns what a kubelet reports about an image that cannot be pulled, and how long it waits then.
 func (c *slot) pullFails(ctx context.Context, outcome *fault.Outcome) error {
 	image := c.spec.Image
 	c.event(corev1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
@@ -59,7 +58,7 @@ func (c *slot) pullFails(ctx context.Context, outcome *fault.Outcome) error {
 	return &notStarted{waiting: "ImagePullBackOff", message: back + ": ErrImagePull: " + message}
 }
 
-// imageSize is made up, and the same each time.
+// imageSize is invented, but always the same.
 func imageSize(image string) int {
 	size := 10_000_000
 	for _, letter := range image {

@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ipam hands out the addresses of a node's pods, the lowest that is free in each
-// of its ranges. The first two of a range are the network's and the node's.
+// ipam assigns the addresses of a node's pods: the lowest free one in each of its ranges. The first two of a range are the network's and the node's.
 type ipam struct {
 	mu     sync.Mutex
 	ranges []netip.Prefix
@@ -16,7 +15,7 @@ type ipam struct {
 	taken  map[netip.Addr]types.UID
 }
 
-// setRanges notes what the Node says, once it does.
+// setRanges records the ranges of the Node, once it has them.
 func (i *ipam) setRanges(cidrs []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -30,7 +29,7 @@ func (i *ipam) setRanges(cidrs []string) {
 	i.known.set(len(ranges) > 0)
 }
 
-// take gives a pod an address of each range; a range that is full gives none.
+// take assigns a pod an address in each range, unless the range is full.
 func (i *ipam) take(pod types.UID) []netip.Addr {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// kubelet plays the one of a node.
+// kubelet simulates the kubelet of a node.
 type kubelet struct {
 	k     *Kubernetes
 	host  *host
@@ -35,16 +35,16 @@ type kubelet struct {
 	uid        types.UID        // of the Node
 	workers    map[types.UID]*worker
 	addresses  ipam
-	registered gate // the Node is there: pods may come
+	registered gate // the Node exists: pods may be created
 	network    gate // pods have a network
-	audible    gate // signs of life get through
+	audible    gate // the kubelet's heartbeats reach the API
 	cni        map[types.UID]string
 	drivers    map[types.UID]string
 	booked     chan struct{} // CSINode may have to be written
 }
 
-// StartKubelet registers the Node and runs pods on it. When it runs already it
-// takes over the spec: labels, annotations and taints are those of Talos.
+// StartKubelet registers the Node and runs pods on it. If it runs already, it
+// applies the new spec: labels, annotations and taints are those of Talos.
 func (k *Kubernetes) StartKubelet(name string, spec cluster.Kubelet, tell func(cluster.NodeState)) {
 	h := k.host(name)
 	h.mu.Lock()
@@ -77,7 +77,7 @@ func (k *Kubernetes) StartKubelet(name string, spec cluster.Kubelet, tell func(c
 	}
 }
 
-// StopKubelet ends it: no sign of life any more, and nothing that it ran.
+// StopKubelet ends it and everything that it runs; heartbeats stop.
 func (k *Kubernetes) StopKubelet(name string) {
 	h := k.host(name)
 	h.mu.Lock()
@@ -108,7 +108,7 @@ func (k *kubelet) name() string {
 	return k.spec.Node
 }
 
-// run registers and then keeps the Node as it should be.
+// run registers the Node and then maintains it.
 func (k *kubelet) run() {
 	if err := k.k.options.Pace.Wait(k.ctx, pace.Register, k.host.name); err != nil {
 		return
@@ -118,7 +118,7 @@ func (k *kubelet) run() {
 		return
 	}
 	if outcome != nil {
-		// It never gets through.
+		// Its heartbeats do not arrive.
 		<-k.ctx.Done()
 		return
 	}
@@ -141,7 +141,7 @@ func (k *kubelet) run() {
 	}
 }
 
-// register makes the Node, or makes the one that is there fit.
+// register creates the Node, or updates the one that exists.
 func (k *kubelet) register() error {
 	k.mu.Lock()
 	spec := k.spec
@@ -160,7 +160,7 @@ func (k *kubelet) register() error {
 	})
 }
 
-// fit writes what Talos wants of the metadata and what the kubelet reports.
+// fit writes the metadata that Talos sets and the status that the kubelet reports.
 func (k *kubelet) fit(ctx context.Context, a *api) error {
 	nodes := a.client.CoreV1().Nodes()
 	k.mu.Lock()
@@ -188,15 +188,14 @@ func (k *kubelet) fit(ctx context.Context, a *api) error {
 	return err
 }
 
-// wrote notes what was written and to which Node.
+// wrote records what was written to which Node.
 func (k *kubelet) wrote(spec cluster.Kubelet, node *corev1.Node) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.written, k.uid = &spec, node.UID
 }
 
-// nodePatch replaces what a kubelet reports and keeps what others do. With an
-// external cloud provider the addresses are that one's.
+// nodePatch replaces what a kubelet reports and preserves what others write. With an external cloud provider the addresses are the provider's.
 func nodePatch(status corev1.NodeStatus, external bool) ([]byte, error) {
 	fields := map[string]any{
 		"capacity": status.Capacity, "allocatable": status.Allocatable, "nodeInfo": status.NodeInfo,
@@ -212,7 +211,7 @@ func nodePatch(status corev1.NodeStatus, external bool) ([]byte, error) {
 	return json.Marshal(map[string]any{"status": fields})
 }
 
-// refresh writes the Node until the API took it, or it is gone.
+// refresh writes the Node until the API has accepted it, or it is deleted.
 func (k *kubelet) refresh() {
 	for {
 		err := k.try(k.fit)
@@ -226,7 +225,7 @@ func (k *kubelet) refresh() {
 	}
 }
 
-// try calls the API as this node does: not while its signs of life are kept out.
+// try calls the API as this node, unless a fault blocks its heartbeats.
 func (k *kubelet) try(call func(context.Context, *api) error) error { return k.tryFor(k.ctx, call) }
 
 func (k *kubelet) tryFor(ctx context.Context, call func(context.Context, *api) error) error {
@@ -236,7 +235,7 @@ func (k *kubelet) tryFor(ctx context.Context, call func(context.Context, *api) e
 	return k.space.try(ctx, call)
 }
 
-// nodeChanged is told what the Node is now; nil is gone.
+// nodeChanged is called with the current Node, or nil if it was deleted.
 func (k *kubelet) nodeChanged(node *corev1.Node) {
 	k.mu.Lock()
 	was, wasHeld := nodeState(k.node), held(k.node)
@@ -259,8 +258,7 @@ func (k *kubelet) nodeChanged(node *corev1.Node) {
 	}
 }
 
-// reconcile compares with what is in the API: pods that are new, and those that
-// went while nobody looked.
+// reconcile compares its pods with those in the API: it starts new ones, and ends those that were deleted while no watch was open.
 func (k *kubelet) reconcile() {
 	bound := k.space.boundTo(k.name())
 	for _, pod := range bound {
@@ -283,7 +281,7 @@ func (k *kubelet) all() map[types.UID]*worker {
 	return all
 }
 
-// podChanged starts a pod, or tells the one that runs what it is now.
+// podChanged starts a pod, or updates it if it runs.
 func (k *kubelet) podChanged(pod *corev1.Pod) {
 	if isMirror(pod) {
 		k.host.mirror(pod, true)
@@ -312,7 +310,7 @@ func podDone(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// podGone ends a pod that is not in the API any more.
+// podGone ends a pod that is no longer in the API.
 func (k *kubelet) podGone(pod *corev1.Pod) {
 	k.noticeCNI(pod, false)
 	k.noticeDriver(pod, false)
@@ -328,7 +326,7 @@ func (k *kubelet) podGone(pod *corev1.Pod) {
 	}
 }
 
-// signal wakes whoever waits, once.
+// signal wakes one waiting goroutine.
 func signal(channel chan struct{}) {
 	select {
 	case channel <- struct{}{}:

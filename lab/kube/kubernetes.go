@@ -1,13 +1,9 @@
-// Package kube is the Kubernetes that Talos nodes of the lab make up together: a
-// real etcd, kube-apiserver, kube-controller-manager and kube-scheduler, run with
-// the flags and files that Talos renders, and kubelets that are played.
+// Package kube is the Kubernetes that Talos nodes of the lab form: a real etcd, kube-apiserver, kube-controller-manager and kube-scheduler with the flags and
+// files that Talos renders, and simulated kubelets.
 //
-// The kubelets are played here and not by kwok. What clients watch a cluster by
-// is what a kubelet writes: Events, image pulls, back-offs, the last line of a
-// crash, pods that wait for a secret or a volume. All of it hangs together, per
-// pod and over time, and some containers really run (cluster.Program). As a
-// goroutine for each pod that is short to say; as rules over one object's fields
-// it is not, and it saves a process of 100 MB.
+// The kubelets are simulated here and not by kwok. Clients follow a cluster by what kubelets write: Events, image pulls, back-offs, the last line of a crash,
+// pods that wait for a secret or a volume. All of that is connected, per pod and over time, and some containers really run (cluster.Program). One goroutine
+// per pod expresses this in little code, which rules about the fields of single objects cannot, and it saves a process of 100 MB.
 package kube
 
 import (
@@ -30,9 +26,9 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Options is what it takes.
+// Options are the options of a lab's Kubernetes.
 type Options struct {
-	// Dir is for data, logs and certificates; it is made if it is not there.
+	// Dir is for data, logs and certificates; it is created if it does not exist.
 	Dir string
 	// Binary is the multi-call binary `controlplane`.
 	Binary   string
@@ -40,7 +36,7 @@ type Options struct {
 	Pace     *pace.Pace
 	Faults   *fault.Set
 	Timeline *timeline.Timeline
-	// Programs really run, for the containers that they play.
+	// Programs run for the containers that they handle.
 	Programs []cluster.Program
 	Log      *slog.Logger
 }
@@ -58,12 +54,12 @@ type Kubernetes struct {
 
 var _ cluster.Kubernetes = (*Kubernetes)(nil)
 
-// New is a lab without any cluster.
+// New returns a lab's Kubernetes without any cluster.
 func New(options Options) *Kubernetes {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	// What the Kubernetes libraries have to say goes to the lab's log.
+	// The Kubernetes libraries write to the lab's log.
 	klog.SetSlogLogger(options.Log)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Kubernetes{
@@ -72,10 +68,10 @@ func New(options Options) *Kubernetes {
 	}
 }
 
-// Abandon kills all that runs, and nothing new begins: nobody needs it any more.
+// Abandon kills everything that runs, and prevents new starts.
 func (k *Kubernetes) Abandon() { k.cancel(running.ErrAbandoned) }
 
-// Close ends everything, and returns when nothing is left.
+// Close ends everything, and returns when nothing runs any more.
 func (k *Kubernetes) Close(ctx context.Context) error {
 	k.Abandon()
 	k.mu.Lock()
@@ -104,7 +100,7 @@ func (k *Kubernetes) Close(ctx context.Context) error {
 	}
 }
 
-// cluster is made when it is first heard of.
+// cluster returns a cluster, which it creates at the first call.
 func (k *Kubernetes) cluster(id cluster.ID) *space {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -127,7 +123,7 @@ func (k *Kubernetes) host(name string) *host {
 	return h
 }
 
-// anyData says whether a node has data of this cluster's etcd.
+// anyData reports whether a node has data of this cluster's etcd.
 func (k *Kubernetes) anyData(id cluster.ID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -157,22 +153,20 @@ func (k *Kubernetes) Clusters() []cluster.ID {
 	return ids
 }
 
-// Kubeconfig is the administrator's of a cluster, or nil before it has one. It
-// leads to the cluster's endpoint.
+// Kubeconfig returns the administrator's kubeconfig of a cluster, for the cluster's endpoint, or nil if there is none yet.
 func (k *Kubernetes) Kubeconfig(id cluster.ID) []byte { return k.cluster(id).kubeconfig() }
 
-// APIServer is where a cluster's API answers whichever of its control planes is
-// up, as 127.0.0.1:7445 does on a Talos node.
+// APIServer returns an address at which a cluster's API answers while any of its control planes is up, like 127.0.0.1:7445 on a Talos node.
 func (k *Kubernetes) APIServer(id cluster.ID) netip.AddrPort { return k.cluster(id).prism.address() }
 
-// Process is one that runs.
+// Process is a running process.
 type Process struct {
 	Cluster cluster.ID `json:"cluster"`
 	Name    string     `json:"name"`
 	PID     int        `json:"pid"`
 }
 
-// Processes lists what runs, for the status of the lab.
+// Processes lists the running processes, for the status of the lab.
 func (k *Kubernetes) Processes() []Process {
 	k.mu.Lock()
 	spaces := slices.Collect(maps.Values(k.clusters))

@@ -23,8 +23,8 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 )
 
-// TestCluster takes three nodes through a life with the real control plane.
-// Each part begins where the one before it ended.
+// TestCluster takes three nodes through the life of a cluster with the real control
+// plane. Each part starts where the one before it ended.
 func TestCluster(t *testing.T) {
 	l := newLife(t)
 	for _, part := range []struct {
@@ -37,6 +37,7 @@ func TestCluster(t *testing.T) {
 		{"workloads run", (*life).workloads},
 		{"pods fail as asked", (*life).podFaults},
 		{"programs really run", (*life).programs},
+		{"pods reach Services through their node", (*life).datapath},
 		{"drivers are registered", (*life).storage},
 		{"calls fail as asked", (*life).callFaults},
 		{"an API server with a bad flag stays down", (*life).badFlag},
@@ -57,7 +58,7 @@ func (l *life) comesUp() {
 	require.False(l.t, l.kube.Initialized(l.talos.id))
 	l.startControlPlane("cp-1", true, nil)
 	require.True(l.t, l.kube.Initialized(l.talos.id))
-	l.awaitTold("that the static pods are ready", func() bool {
+	l.awaitState("that the static pods are ready", func() bool {
 		return l.static["cp-1/kube-apiserver"].Ready && l.static["cp-1/kube-controller-manager"].Ready && l.static["cp-1/kube-scheduler"].Ready
 	})
 	version, err := l.client.ServerVersion()
@@ -89,7 +90,7 @@ func (l *life) join() {
 	require.Len(l.t, members, 2)
 
 	// Both have their own address, and one process answers for both.
-	l.awaitTold("that the second API server is ready", func() bool { return l.static["cp-2/kube-apiserver"].Ready })
+	l.awaitState("that the second API server is ready", func() bool { return l.static["cp-2/kube-apiserver"].Ready })
 	_, err = l.clientOf("cp-2").ServerVersion()
 	require.NoError(l.t, err)
 	await(l, "endpointslices", "default", labels.Everything(), &discoveryv1.EndpointSlice{}, "both are endpoints of the API", func(slice *discoveryv1.EndpointSlice) bool {
@@ -115,7 +116,7 @@ func (l *life) networked() {
 		require.Equal(l.t, "CiliumIsUp", nodeCondition(node.Status.Conditions, corev1.NodeNetworkUnavailable).Reason)
 		l.awaitFact(name, "taints", "gone")
 	}
-	l.awaitTold("that the nodes are Ready", func() bool { return l.nodes["cp-1"].Ready && l.nodes["w-1"].Ready })
+	l.awaitState("that the nodes are Ready", func() bool { return l.nodes["cp-1"].Ready && l.nodes["w-1"].Ready })
 }
 
 func (l *life) workloads() {
@@ -192,7 +193,7 @@ func (l *life) programs() {
 	_, err = l.client.AppsV1().Deployments("default").Create(l.t.Context(), deployment("failing", 1, corev1.Container{Name: "c", Image: "greeter:1", Args: []string{"crash"}}), metav1.CreateOptions{})
 	require.NoError(l.t, err)
 	crashed := l.awaitPod("failing", "the program crashed", func(pod *corev1.Pod) bool { return waiting(pod, "CrashLoopBackOff") })
-	require.Equal(l.t, "cannot go on", crashed.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message)
+	require.Equal(l.t, "cannot continue", crashed.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message)
 	require.NoError(l.t, l.client.AppsV1().Deployments("default").Delete(l.t.Context(), "failing", metav1.DeleteOptions{}))
 }
 
@@ -258,20 +259,22 @@ func (l *life) callFaults() {
 }
 
 func (l *life) badFlag() {
+	before := l.static["cp-2/kube-apiserver"].Status.ContainerStatuses[0]
 	l.runStaticPods("cp-2", map[string]string{"no-such-flag": "yes"})
-	l.awaitTold("that the API server of cp-2 crashes", func() bool {
+	l.awaitState("that the API server of cp-2 crashes", func() bool {
 		status := l.static["cp-2/kube-apiserver"].Status
 		return len(status.ContainerStatuses) > 0 && status.ContainerStatuses[0].State.Waiting != nil &&
 			status.ContainerStatuses[0].State.Waiting.Reason == "CrashLoopBackOff"
 	})
 	crash := l.static["cp-2/kube-apiserver"].Status.ContainerStatuses[0].LastTerminationState.Terminated
+	require.NotEqual(l.t, before.ContainerID, crash.ContainerID, "another manifest is another pod")
 	require.Contains(l.t, crash.Message, "unknown flag: --no-such-flag")
 	_, err := l.network.Dial(l.t.Context(), netip.Addr{}, netip.MustParseAddrPort("10.0.0.12:6443"))
 	require.ErrorContains(l.t, err, "connection refused")
 	_, err = l.client.ServerVersion()
 	require.NoError(l.t, err)
 	l.runStaticPods("cp-2", nil)
-	l.awaitTold("that the API server of cp-2 is ready again", func() bool { return l.static["cp-2/kube-apiserver"].Ready })
+	l.awaitState("that the API server of cp-2 is ready again", func() bool { return l.static["cp-2/kube-apiserver"].Ready })
 }
 
 func (l *life) majority() {
@@ -294,7 +297,7 @@ func (l *life) majority() {
 	_, err = l.client.CoreV1().ConfigMaps("lab").Update(l.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "from-talos"}}, metav1.UpdateOptions{})
 	require.NoError(l.t, err)
 
-	// Who was removed cannot come back with its data, and joins anew without.
+	// A member that was removed cannot come back with its data; without data it joins again.
 	members, err := l.kube.Members(l.t.Context(), "cp-1")
 	require.NoError(l.t, err)
 	require.NoError(l.t, l.kube.RemoveMember(l.t.Context(), "cp-1", members[1].ID))
@@ -316,12 +319,12 @@ func (l *life) lostNode() {
 		return nodeCondition(node.Status.Conditions, corev1.NodeReady).Status == corev1.ConditionUnknown
 	})
 	require.Contains(l.t, nodeCondition(node.Status.Conditions, corev1.NodeReady).Message, "Kubelet stopped posting node status")
-	l.awaitNode("cp-2", "one that keeps silent is taken for lost as well", func(node *corev1.Node) bool {
+	l.awaitNode("cp-2", "one without heartbeats counts as lost as well", func(node *corev1.Node) bool {
 		return nodeCondition(node.Status.Conditions, corev1.NodeReady).Status == corev1.ConditionUnknown
 	})
 	l.awaitFact("cp-2", "taints", "set")
 	require.NoError(l.t, l.faults.Remove(silent))
-	l.awaitNode("cp-2", "it is heard again", ready)
+	l.awaitNode("cp-2", "its heartbeats arrive again", ready)
 	l.awaitFact("cp-2", "taints", "gone")
 	l.startKubelet("w-1", false)
 	l.awaitNode("w-1", "it is Ready again", ready)
@@ -345,7 +348,7 @@ func (l *life) rebootAll() {
 	l.startControlPlane("cp-1", false, nil)
 	l.startControlPlane("cp-2", false, nil)
 	l.startKubelet("w-1", false)
-	l.awaitTold("that the API server is ready", func() bool { return l.static["cp-1/kube-apiserver"].Ready })
+	l.awaitState("that the API server is ready", func() bool { return l.static["cp-1/kube-apiserver"].Ready })
 	_, err := l.client.CoreV1().ConfigMaps("lab").Get(l.t.Context(), "from-talos", metav1.GetOptions{})
 	require.NoError(l.t, err)
 	l.awaitNode("w-1", "it is Ready", ready)

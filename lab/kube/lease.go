@@ -14,8 +14,7 @@ import (
 
 const leaseNamespace = "kube-node-lease"
 
-// beat renews the node's lease until the kubelet ends. While a fault keeps the
-// sign of life back, nothing else that the kubelet says gets through either.
+// beat renews the node's lease until the kubelet ends. While a fault blocks the heartbeat, no other call of the kubelet arrives either.
 func (k *kubelet) beat() {
 	var lease *coordinationv1.Lease
 	for {
@@ -36,7 +35,7 @@ func (k *kubelet) beat() {
 	}
 }
 
-// renew writes the lease and gives it as written; nil is one that is not known.
+// renew writes the lease and returns it as written; nil means that the current one is not known.
 func (k *kubelet) renew(lease *coordinationv1.Lease) (written *coordinationv1.Lease, err error) {
 	err = k.try(func(ctx context.Context, a *api) error {
 		leases := a.client.CoordinationV1().Leases(leaseNamespace)
@@ -64,7 +63,7 @@ func (k *kubelet) renew(lease *coordinationv1.Lease) (written *coordinationv1.Le
 	return written, nil
 }
 
-// owners is the Node as the owner of what belongs to it.
+// owners returns the Node as an owner reference.
 func (k *kubelet) owners(controller bool) []metav1.OwnerReference {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -28,7 +28,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// addresses of the nodes of the test's cluster.
+// addresses are those of the nodes of the test's cluster.
 var addresses = map[string]string{"cp-1": "10.0.0.11", "cp-2": "10.0.0.12", "w-1": "10.0.0.21"}
 
 // life is a cluster under test.
@@ -45,7 +45,7 @@ type life struct {
 	mu     sync.Mutex
 	static map[string]cluster.StaticPod // by node and name
 	nodes  map[string]cluster.NodeState
-	told   chan struct{}
+	noted  chan struct{}
 }
 
 // networkHost prepares the namespace that all tests of the package are in, which
@@ -76,12 +76,12 @@ func newLife(t *testing.T) *life {
 	l := &life{
 		t: t, talos: sharedTalos(t), network: host, program: &greeter{},
 		timeline: timeline.New(time.Now, t.Output()),
-		static:   map[string]cluster.StaticPod{}, nodes: map[string]cluster.NodeState{}, told: make(chan struct{}),
+		static:   map[string]cluster.StaticPod{}, nodes: map[string]cluster.NodeState{}, noted: make(chan struct{}),
 	}
 	l.faults = fault.NewSet(l.timeline)
 	l.kube = New(Options{
 		Dir: t.TempDir(), Binary: binary, Network: host, Pace: speed, Faults: l.faults, Timeline: l.timeline,
-		Programs: []cluster.Program{l.program}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Programs: []cluster.Program{l.program, caller{}}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -128,31 +128,31 @@ func (l *life) note(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change()
-	close(l.told)
-	l.told = make(chan struct{})
+	close(l.noted)
+	l.noted = make(chan struct{})
 }
 
-// awaitTold waits until what the nodes were told is as asked for.
-func (l *life) awaitTold(what string, as func() bool) {
+// awaitState waits until the states that the nodes reported are as required.
+func (l *life) awaitState(what string, as func() bool) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
 	defer cancel()
 	for {
 		l.mu.Lock()
-		fulfilled, told := as(), l.told
+		fulfilled, noted := as(), l.noted
 		l.mu.Unlock()
 		if fulfilled {
 			return
 		}
 		select {
-		case <-told:
+		case <-noted:
 		case <-ctx.Done():
-			require.FailNow(l.t, "was never told", what)
+			require.FailNow(l.t, "was never reported", what)
 		}
 	}
 }
 
-// awaitFact waits until this is the last that the timeline has of it.
+// awaitFact waits until this is the last such fact of the timeline.
 func (l *life) awaitFact(subject, what, value string) {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
@@ -177,7 +177,7 @@ func (l *life) awaitFact(subject, what, value string) {
 	}
 }
 
-// await watches objects of a kind until one is as asked for, and returns it.
+// await watches objects of a kind until one is as required, and returns it.
 func await[T apiruntime.Object](l *life, resource, namespace string, selector labels.Selector, example T, what string, as func(T) bool) T {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), 40*time.Second)

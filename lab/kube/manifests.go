@@ -18,11 +18,10 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// fieldManager is who Talos is in server-side apply.
+// fieldManager is Talos' name in server-side apply.
 const fieldManager = "talos"
 
-// Apply writes Talos' own manifests. As Talos does, it makes what is not there and
-// leaves alone what is.
+// Apply writes Talos' own manifests. Like Talos, it creates missing objects and leaves existing ones alone.
 func (k *Kubernetes) Apply(ctx context.Context, id cluster.ID, manifests []*unstructured.Unstructured) error {
 	s := k.cluster(id)
 	ordered := inOrder(manifests)
@@ -56,7 +55,7 @@ func inOrder(manifests []*unstructured.Unstructured) []*unstructured.Unstructure
 	return slices.SortedStableFunc(slices.Values(manifests), func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
 }
 
-// create writes every object that is not there, and says what could not be.
+// create creates every missing object, and returns which failed.
 func (a *api) create(ctx context.Context, objects []*unstructured.Unstructured) error {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(a.client.Discovery()))
 	var errs []error

@@ -13,29 +13,26 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// errRemoved is what etcd says on starting with the data of a member that is
-// not in the list any more.
+// errRemoved is etcd's error for a start with the data of a member that is no longer in the list.
 var errRemoved = errors.New("the member has been permanently removed from the cluster")
 
-// book is the member list of one cluster. The lab runs one etcd process for all
-// members; the book plays the rest: who is in the list, who runs, who leads and
-// whether that is a majority. Its rules are those of etcd.
+// book is the member list of one cluster. The lab runs one etcd process for all members; the book simulates the rest, by etcd's rules: which members there
+// are, which of them run, which one leads, and whether there is a majority.
 type book struct {
 	cluster cluster.ID
 	members []*member
 	leader  uint64
-	joined  uint64 // how many ever did, so that no id comes twice
+	joined  uint64 // how many ever joined, so that no id is used twice
 }
 
-// member is one entry with what the lab knows beyond the list.
+// member is one entry, with the lab's additional data.
 type member struct {
 	cluster.MemberInfo
 	host    string
 	running bool
 }
 
-// add puts a member in the list. A learner needs a majority that runs, and there
-// can be one learner at a time.
+// add adds a member. A learner needs a running majority, and there can be only one learner.
 func (b *book) add(host, name string, address netip.Addr, learner bool) (*member, error) {
 	if learner {
 		if !b.quorum() {
@@ -61,7 +58,7 @@ func (b *book) add(host, name string, address netip.Addr, learner bool) (*member
 	return added, nil
 }
 
-// memberID is a number as etcd makes them: the same for the same history.
+// memberID returns an id as etcd generates it: the same for the same history.
 func memberID(id cluster.ID, name string, joined uint64) uint64 {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(string(id) + "\x00" + name + "\x00"))
@@ -87,7 +84,7 @@ func (b *book) named(name string) *member {
 	return nil
 }
 
-// remove takes a member out, unless those that stay would have no majority.
+// remove removes a member, unless the others would have no majority.
 func (b *book) remove(id uint64) error {
 	if b.find(id) == nil {
 		return rpctypes.Error(rpctypes.ErrGRPCMemberNotFound)
@@ -101,7 +98,7 @@ func (b *book) remove(id uint64) error {
 	return nil
 }
 
-// forget takes a member out whatever the others are.
+// forget removes a member, whatever the state of the others.
 func (b *book) forget(id uint64) {
 	b.members = slices.DeleteFunc(b.members, func(m *member) bool { return m.ID == id })
 	b.elect()
@@ -120,7 +117,7 @@ func (b *book) promote(id uint64) error {
 	return nil
 }
 
-// setRunning notes that the member's process started or stopped.
+// setRunning records that the member's process started or stopped.
 func (b *book) setRunning(id uint64, running bool) error {
 	m := b.find(id)
 	if m == nil {
@@ -131,8 +128,7 @@ func (b *book) setRunning(id uint64, running bool) error {
 	return nil
 }
 
-// elect keeps the leader while it runs and is a voter; else the first that is
-// takes over.
+// elect keeps the leader while it runs and is a voter; otherwise the first such member becomes the leader.
 func (b *book) elect() {
 	if !b.quorum() {
 		b.leader = 0
@@ -149,7 +145,7 @@ func (b *book) elect() {
 	}
 }
 
-// move has another voter that runs lead.
+// move makes another running voter the leader.
 func (b *book) move(from uint64) (*member, error) {
 	for _, m := range b.members {
 		if m.ID != from && m.running && !m.Learner {
@@ -160,10 +156,10 @@ func (b *book) move(from uint64) (*member, error) {
 	return nil, rpctypes.Error(rpctypes.ErrGRPCBadLeaderTransferee)
 }
 
-// quorum says whether a majority of the voters runs.
+// quorum reports whether a majority of the voters runs.
 func (b *book) quorum() bool { return majority(b.members) }
 
-// idle says whether no member runs.
+// idle reports whether no member runs.
 func (b *book) idle() bool {
 	return !slices.ContainsFunc(b.members, func(m *member) bool { return m.running })
 }

@@ -16,7 +16,7 @@ import (
 // mirror is the object in the API that shows a static pod.
 type mirror struct {
 	mu   sync.Mutex
-	uid  types.UID // "" while it is not there
+	uid  types.UID // "" while it does not exist
 	seen string    // when the kubelet first saw the pod
 }
 
@@ -24,7 +24,7 @@ func (w *worker) static() bool { return w.mirror != nil }
 
 func mirrorName(pod, node string) string { return pod + "-" + node }
 
-// newMirror is the object for a static pod.
+// newMirror returns the object for a static pod.
 func newMirror(pod *corev1.Pod, node, seen string, owners []metav1.OwnerReference) *corev1.Pod {
 	hash := mirrorHash(pod)
 	object := pod.DeepCopy()
@@ -46,15 +46,14 @@ func newMirror(pod *corev1.Pod, node, seen string, owners []metav1.OwnerReferenc
 	return object
 }
 
-// mirrorHash changes when the static pod does.
+// mirrorHash changes whenever the static pod does.
 func mirrorHash(pod *corev1.Pod) string {
-	// A pod is always to be written as JSON.
+	// A pod can always be written as JSON.
 	spec, _ := json.Marshal([]any{pod.Name, pod.Annotations, pod.Labels, pod.Spec})
 	return digest(string(spec))[:32]
 }
 
-// reflect writes the status to the mirror, and the mirror if it is not there. It
-// waits for the Node, to which the mirror belongs.
+// reflect writes the status to the mirror, and creates the mirror if it does not exist. It waits for the Node, which owns the mirror.
 func (w *worker) reflect(ctx context.Context, status corev1.PodStatus) error {
 	if err := w.kubelet.registered.wait(ctx); err != nil {
 		return err
@@ -72,7 +71,7 @@ func (w *worker) reflect(ctx context.Context, status corev1.PodStatus) error {
 		return err
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		// It was deleted meanwhile: write it again.
+		// It was deleted meanwhile: create it again.
 		w.forgetMirror(uid)
 		signal(w.dirty)
 		return nil
@@ -88,8 +87,7 @@ func (w *worker) forgetMirror(gone types.UID) {
 	}
 }
 
-// ensureMirror makes the mirror; one of another static pod goes first. Only the
-// worker's own publisher calls it.
+// ensureMirror creates the mirror; the mirror of another static pod is deleted first. Only the worker's own publisher calls it.
 func (w *worker) ensureMirror(ctx context.Context) (uid types.UID, err error) {
 	w.mirror.mu.Lock()
 	if w.mirror.seen == "" {
@@ -111,7 +109,7 @@ func (w *worker) ensureMirror(ctx context.Context) (uid types.UID, err error) {
 	return uid, err
 }
 
-// writeMirror leaves one that is there and the same, and replaces any other.
+// writeMirror keeps an identical existing mirror, and replaces any other.
 func (a *api) writeMirror(ctx context.Context, object *corev1.Pod) (types.UID, error) {
 	pods := a.client.CoreV1().Pods(object.Namespace)
 	there, err := pods.Get(ctx, object.Name, metav1.GetOptions{})
@@ -137,8 +135,7 @@ func isMirror(pod *corev1.Pod) bool {
 	return is
 }
 
-// mirror is told what became of a mirror: the kubelet makes it again when it is
-// gone, and puts right what others say of it.
+// mirror is called when a mirror has changed or was deleted: the kubelet recreates it, and reverts changes of others.
 func (h *host) mirror(object *corev1.Pod, there bool) {
 	h.mu.Lock()
 	static := h.static
@@ -160,7 +157,7 @@ func (h *host) mirror(object *corev1.Pod, there bool) {
 	}
 }
 
-// dropMirror deletes the mirror of a static pod that is no more.
+// dropMirror deletes the mirror of a static pod that was removed.
 func (p *staticPods) dropMirror(w *worker) {
 	w.mirror.mu.Lock()
 	uid := w.mirror.uid

@@ -16,12 +16,12 @@ import (
 const (
 	uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 	providedIP    = "alpha.kubernetes.io/provided-node-ip"
-	// cniMissing is what a kubelet says before there is a network for pods.
+	// cniMissing is the kubelet's message before there is a pod network.
 	cniMissing = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady " +
 		"message:Network plugin returns error: cni plugin not initialized"
 )
 
-// reserved is what Talos keeps of a node for itself and for eviction.
+// reserved is what Talos reserves on a node for itself and for eviction.
 var reserved = map[corev1.ResourceName]resource.Quantity{
 	corev1.ResourceCPU:              resource.MustParse("50m"),
 	corev1.ResourceMemory:           resource.MustParse("484Mi"),
@@ -30,14 +30,14 @@ var reserved = map[corev1.ResourceName]resource.Quantity{
 
 func external(spec cluster.Kubelet) bool { return spec.Args["cloud-provider"] == "external" }
 
-// newNode is the Node that a kubelet registers.
+// newNode returns the Node that a kubelet registers.
 func newNode(spec cluster.Kubelet, now metav1.Time) *corev1.Node {
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: spec.Node, Labels: nodeLabels(spec), Annotations: nodeAnnotations(spec)},
 		Spec:       corev1.NodeSpec{Taints: append(slices.Clone(spec.Taints), flagTaints(spec.Args["register-with-taints"])...)},
 		Status:     nodeStatus(spec, false, nil, now),
 	}
-	// A kubelet asks no cloud: without the flag the cloud's controller says it.
+	// A kubelet does not call a cloud: without the flag the cloud controller sets it.
 	node.Spec.ProviderID = spec.Args["provider-id"]
 	if external(spec) {
 		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: uninitialized, Value: "true", Effect: corev1.TaintEffectNoSchedule})
@@ -45,8 +45,7 @@ func newNode(spec cluster.Kubelet, now metav1.Time) *corev1.Node {
 	return node
 }
 
-// flagLabels and flagTaints read the kubelet's own flags, which a machine config
-// can add to.
+// flagLabels and flagTaints parse the kubelet's own flags, which a machine config can extend.
 func flagLabels(flag string) map[string]string {
 	labels := map[string]string{}
 	for _, word := range strings.Split(flag, ",") {
@@ -95,7 +94,7 @@ func joinIPs(ips []netip.Addr) string {
 	return strings.Join(words, ",")
 }
 
-// nodeStatus is what a kubelet reports; before are the conditions of last time.
+// nodeStatus returns the status that a kubelet reports; before are the previous conditions.
 func nodeStatus(spec cluster.Kubelet, network bool, before []corev1.NodeCondition, now metav1.Time) corev1.NodeStatus {
 	status := corev1.NodeStatus{
 		Capacity:        maps.Clone(spec.Capacity),
@@ -124,7 +123,7 @@ func nodeStatus(spec cluster.Kubelet, network bool, before []corev1.NodeConditio
 	return status
 }
 
-// nodeConditions are those that a kubelet sets, in its order and words.
+// nodeConditions returns the conditions that a kubelet sets, in its order and words.
 func nodeConditions(network bool, before []corev1.NodeCondition, now metav1.Time) []corev1.NodeCondition {
 	ready := corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
 	if !network {
@@ -155,7 +154,7 @@ func nodeCondition(conditions []corev1.NodeCondition, kind corev1.NodeConditionT
 	return nil
 }
 
-// outdated says whether a Node says something else than its kubelet would.
+// outdated reports whether a Node differs from what its kubelet would report.
 func outdated(node *corev1.Node, network bool) bool {
 	for _, want := range nodeConditions(network, nil, metav1.Time{}) {
 		is := nodeCondition(node.Status.Conditions, want.Type)
@@ -166,9 +165,8 @@ func outdated(node *corev1.Node, network bool) bool {
 	return false
 }
 
-// adjust makes the metadata of a Node that is there what it should be, and says
-// whether that changed anything. Labels and taints that Talos put there by the
-// spec of before, and does not want any more, go.
+// adjust updates the metadata of an existing Node, and reports whether that changed anything. Labels and taints that Talos set by the previous spec and no
+// longer wants are removed.
 func adjust(node *corev1.Node, spec cluster.Kubelet, before *cluster.Kubelet) bool {
 	old := node.DeepCopy()
 	if before != nil {
@@ -205,16 +203,15 @@ func hasTaint(taints []corev1.Taint, taint corev1.Taint) bool {
 
 func sameTaint(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }
 
-// held says whether the Node has a taint by which controllers keep pods from a
-// node that is not Ready; they take it away a while after it is. The API puts one
-// on every new Node, so one that is not there counts as held.
+// held reports whether the Node has a taint with which controllers keep pods away from a node that is not Ready; they remove it some time after it is. The
+// API adds one to every new Node, so a missing Node counts as held.
 func held(node *corev1.Node) bool {
 	return node == nil || slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
 		return taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable
 	})
 }
 
-// nodeState is what Talos wants to know of a Node; nil is one that is not there.
+// nodeState returns the state of a Node as Talos uses it; nil means that it does not exist.
 func nodeState(node *corev1.Node) cluster.NodeState {
 	if node == nil {
 		return cluster.NodeState{}

@@ -83,13 +83,13 @@ func TestOutdated(t *testing.T) {
 	node.Status.Conditions = nodeConditions(true, nil, metav1.Now())
 	require.False(t, outdated(node, true))
 	nodeCondition(node.Status.Conditions, corev1.NodeReady).Status = corev1.ConditionUnknown
-	require.True(t, outdated(node, true), "others took it for lost")
+	require.True(t, outdated(node, true), "others treat it as lost")
 }
 
 func TestHeld(t *testing.T) {
 	node := newNode(kubeletSpec(), metav1.Now())
 	require.True(t, held(nil), "a new one comes with a taint")
-	require.False(t, held(node), "taints of others say nothing of whether it is well")
+	require.False(t, held(node), "other taints say nothing about its health")
 	for _, key := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
 		for _, effect := range []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute} {
 			tainted := node.DeepCopy()

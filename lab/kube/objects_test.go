@@ -19,11 +19,11 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// greeter is a program that asks the API who it is, and serves at its pod's
-// address until it is told to fail.
+// greeter is a program that asks the API for its own identity, and serves at its
+// pod's address. With the argument crash it fails.
 type greeter struct{ asked chan string }
 
-func (*greeter) Plays(_ *corev1.Pod, c corev1.Container) bool { return c.Image == "greeter:1" }
+func (*greeter) Handles(_ *corev1.Pod, c corev1.Container) bool { return c.Image == "greeter:1" }
 
 func (g *greeter) Run(ctx context.Context, run cluster.Run) error {
 	config, err := clientcmd.RESTConfigFromKubeConfig(run.Kubeconfig)
@@ -45,7 +45,7 @@ func (g *greeter) Run(ctx context.Context, run cluster.Run) error {
 	defer func() { _ = listener.Close() }()
 	run.Ready()
 	if slices.Contains(run.Container.Args, "crash") {
-		_, err := fmt.Fprintln(run.Log, "cannot go on")
+		_, err := fmt.Fprintln(run.Log, "cannot continue")
 		return fmt.Errorf("exit 1 (%v)", err)
 	}
 	select {
@@ -57,7 +57,7 @@ func (g *greeter) Run(ctx context.Context, run cluster.Run) error {
 	return nil
 }
 
-// volume makes a volume of the driver with a claim for it.
+// volume creates a volume of the driver, with a claim for it.
 func (l *life) volume(name string) {
 	size, modes, class := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, ""
 	_, err := l.client.CoreV1().PersistentVolumes().Create(l.t.Context(), &corev1.PersistentVolume{

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// apiName is what the pod is called in the API: static pods bear the node's name.
+// apiName returns the pod's name in the API: for static pods it contains the node's name.
 func (w *worker) apiName() string {
 	if w.static() {
 		return mirrorName(w.born.Name, w.kubelet.name())
@@ -29,13 +29,13 @@ func (w *worker) patchStatus(ctx context.Context, status corev1.PodStatus) error
 		return err
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		// The pod is another one by now, or none; the watch says so too.
+		// The pod was replaced or deleted meanwhile; the watch reports that too.
 		return nil
 	}
 	return err
 }
 
-// statusPatch merges: conditions that are not a kubelet's stay as they are.
+// statusPatch merges: conditions that others set are kept.
 func statusPatch(uid types.UID, status corev1.PodStatus) ([]byte, error) {
 	data, err := json.Marshal(status)
 	if err != nil {
@@ -45,15 +45,15 @@ func statusPatch(uid types.UID, status corev1.PodStatus) ([]byte, error) {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return nil, err
 	}
-	// A pod is scheduled by others, and its class is the API server's to say.
+	// The scheduler schedules a pod, and the API server sets its class.
 	delete(fields, "qosClass")
-	// A pod that was started anew has other addresses, and not the old ones too.
+	// A restarted pod has new addresses instead of the old ones.
 	ips, _ := fields["podIPs"].([]any)
 	fields["podIPs"] = append([]any{map[string]any{"$patch": "replace"}}, ips...)
 	return json.Marshal(map[string]any{"metadata": map[string]any{"uid": uid}, "status": fields})
 }
 
-// remove lets the API forget a pod whose containers have ended.
+// remove deletes a pod whose containers have ended from the API.
 func (w *worker) remove() error {
 	err := w.kubelet.tryFor(w.ctx, func(ctx context.Context, a *api) error {
 		return a.client.CoreV1().Pods(w.born.Namespace).Delete(ctx, w.born.Name, atOnce(w.born.UID))
@@ -64,7 +64,7 @@ func (w *worker) remove() error {
 	return err
 }
 
-// atOnce deletes this very pod without waiting for anything.
+// atOnce deletes exactly this pod, without a grace period.
 func atOnce(uid types.UID) metav1.DeleteOptions {
 	options := *metav1.NewDeleteOptions(0)
 	options.Preconditions = metav1.NewUIDPreconditions(string(uid))

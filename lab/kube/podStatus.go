@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// podState is what a kubelet knows of a pod that it runs.
+// podState is what a kubelet knows about a pod that it runs.
 type podState struct {
 	hostIPs, podIPs  []netip.Addr
 	started          metav1.Time
@@ -18,8 +18,8 @@ type podState struct {
 	init, containers []corev1.ContainerStatus
 }
 
-// podStatus is how a kubelet reports it, a copy that shares nothing with the state.
-// Before is what it reported last, for the times at which conditions changed.
+// podStatus returns the status that a kubelet reports, as a copy that shares nothing with the state. Before is the previous status, for the times at which
+// conditions changed.
 func podStatus(pod *corev1.Pod, state podState, before []corev1.PodCondition, now metav1.Time) corev1.PodStatus {
 	status := corev1.PodStatus{
 		ObservedGeneration:    pod.Generation,
@@ -88,7 +88,7 @@ func podPhase(spec corev1.PodSpec, state podState) corev1.PodPhase {
 	return corev1.PodRunning
 }
 
-// initOutcome is Running when the init containers let the others begin.
+// initOutcome is Running once the init containers allow the others to start.
 func initOutcome(spec corev1.PodSpec, statuses []corev1.ContainerStatus) corev1.PodPhase {
 	for i, c := range statuses {
 		if sidecar(spec.InitContainers[i]) {
@@ -113,7 +113,7 @@ func sidecar(c corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// podConditions are those that a kubelet sets.
+// podConditions returns those that a kubelet sets.
 func podConditions(pod *corev1.Pod, state podState, phase corev1.PodPhase) []corev1.PodCondition {
 	done := phase == corev1.PodSucceeded || phase == corev1.PodFailed
 	condition := func(kind corev1.PodConditionType, holds bool, reason, message string) corev1.PodCondition {
@@ -177,7 +177,7 @@ func missingGates(pod *corev1.Pod) int {
 	return missing
 }
 
-// isReady says whether a pod's status is Ready.
+// isReady reports whether a pod's status is Ready.
 func isReady(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue

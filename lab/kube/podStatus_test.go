@@ -30,19 +30,19 @@ func TestPodPhase(t *testing.T) {
 		init, main []corev1.ContainerStatus
 		phase      corev1.PodPhase
 	}{
-		"one container begins":                   {main: []corev1.ContainerStatus{runs, begins}, phase: corev1.PodPending},
-		"all run":                                {main: []corev1.ContainerStatus{runs, runs}, phase: corev1.PodRunning},
-		"one crashes again and again":            {main: []corev1.ContainerStatus{again}, phase: corev1.PodRunning},
-		"ended and to be started again":          {main: []corev1.ContainerStatus{endWell}, phase: corev1.PodRunning},
-		"a job ended well":                       {policy: corev1.RestartPolicyOnFailure, main: []corev1.ContainerStatus{endWell}, phase: corev1.PodSucceeded},
-		"a job failed for good":                  {policy: corev1.RestartPolicyNever, main: []corev1.ContainerStatus{endWell, endBad}, phase: corev1.PodFailed},
-		"a job failed and is tried again":        {policy: corev1.RestartPolicyOnFailure, main: []corev1.ContainerStatus{endBad}, phase: corev1.PodRunning},
-		"an init container runs":                 {inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{runs}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodPending},
-		"an init container failed":               {inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{endBad}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodPending},
-		"an init container failed for good":      {policy: corev1.RestartPolicyNever, inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{endBad}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodFailed},
-		"init is done":                           {inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{endWell}, main: []corev1.ContainerStatus{runs}, phase: corev1.PodRunning},
-		"a sidecar that runs lets others begin":  {inits: []corev1.Container{{RestartPolicy: &always}}, init: []corev1.ContainerStatus{sidecarRuns}, main: []corev1.ContainerStatus{runs}, phase: corev1.PodRunning},
-		"a sidecar that begins keeps others out": {inits: []corev1.Container{{RestartPolicy: &always}}, init: []corev1.ContainerStatus{begins}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodPending},
+		"one container starts":                  {main: []corev1.ContainerStatus{runs, begins}, phase: corev1.PodPending},
+		"all run":                               {main: []corev1.ContainerStatus{runs, runs}, phase: corev1.PodRunning},
+		"one crashes again and again":           {main: []corev1.ContainerStatus{again}, phase: corev1.PodRunning},
+		"ended and to be started again":         {main: []corev1.ContainerStatus{endWell}, phase: corev1.PodRunning},
+		"a job succeeded":                       {policy: corev1.RestartPolicyOnFailure, main: []corev1.ContainerStatus{endWell}, phase: corev1.PodSucceeded},
+		"a job failed for good":                 {policy: corev1.RestartPolicyNever, main: []corev1.ContainerStatus{endWell, endBad}, phase: corev1.PodFailed},
+		"a job failed and is tried again":       {policy: corev1.RestartPolicyOnFailure, main: []corev1.ContainerStatus{endBad}, phase: corev1.PodRunning},
+		"an init container runs":                {inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{runs}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodPending},
+		"an init container failed":              {inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{endBad}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodPending},
+		"an init container failed for good":     {policy: corev1.RestartPolicyNever, inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{endBad}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodFailed},
+		"init is done":                          {inits: make([]corev1.Container, 1), init: []corev1.ContainerStatus{endWell}, main: []corev1.ContainerStatus{runs}, phase: corev1.PodRunning},
+		"a sidecar that runs lets others start": {inits: []corev1.Container{{RestartPolicy: &always}}, init: []corev1.ContainerStatus{sidecarRuns}, main: []corev1.ContainerStatus{runs}, phase: corev1.PodRunning},
+		"others wait for a sidecar that starts": {inits: []corev1.Container{{RestartPolicy: &always}}, init: []corev1.ContainerStatus{begins}, main: []corev1.ContainerStatus{begins}, phase: corev1.PodPending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := corev1.PodSpec{RestartPolicy: test.policy, InitContainers: test.inits}

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// prism is a local address of a cluster's API that leads to whichever API server
-// is ready, as KubePrism does on every Talos node.
+// prism is a local address of a cluster's API that leads to any ready API server, as KubePrism does on every Talos node.
 type prism struct {
 	listener net.Listener
 	dial     func(context.Context) (net.Conn, error)
@@ -19,7 +18,7 @@ type prism struct {
 
 func newPrism(dial func(context.Context) (net.Conn, error)) *prism {
 	p := &prism{dial: dial}
-	// The kernel picks the port, so clusters never meet.
+	// The kernel chooses the port, so each cluster has its own.
 	if p.listener, p.err = net.Listen("tcp", "127.0.0.1:0"); p.err == nil {
 		p.pipes.group.Go(func() {
 			p.pipes.accept(p.listener, func(client net.Conn) { pipe(client, p.dial) })
@@ -44,7 +43,7 @@ func (p *prism) close() error {
 	return err
 }
 
-// pipes are connections that are passed on.
+// pipes are connections that are forwarded.
 type pipes struct {
 	mu     sync.Mutex
 	open   map[net.Conn]bool // and whether cut spares it
@@ -52,7 +51,7 @@ type pipes struct {
 	group  sync.WaitGroup
 }
 
-// accept handles each connection that comes in until the listener is closed.
+// accept handles incoming connections until the listener is closed.
 func (p *pipes) accept(listener net.Listener, handle func(net.Conn)) {
 	for {
 		client, err := listener.Accept()
@@ -68,7 +67,7 @@ func (p *pipes) accept(listener net.Listener, handle func(net.Conn)) {
 	}
 }
 
-// add says whether the connection came before the end.
+// add registers a connection, and reports whether end was not called yet.
 func (p *pipes) add(client net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,14 +88,14 @@ func (p *pipes) forget(client net.Conn) {
 	delete(p.open, client)
 }
 
-// spare keeps a connection from being cut.
+// spare excludes a connection from cut.
 func (p *pipes) spare(client net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open[client] = true
 }
 
-// cut ends the connections that are not spared.
+// cut closes the connections that are not excluded.
 func (p *pipes) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,8 +106,7 @@ func (p *pipes) cut() {
 	}
 }
 
-// end ends all connections, and waits for what was begun here. The listener is
-// closed before.
+// end closes all connections, and waits for everything that was started here. The listener must be closed first.
 func (p *pipes) end() {
 	p.mu.Lock()
 	p.closed = true
@@ -119,7 +117,7 @@ func (p *pipes) end() {
 	p.group.Wait()
 }
 
-// pipe carries bytes both ways until one side ends.
+// pipe copies bytes both ways until one side ends.
 func pipe(client net.Conn, dial func(context.Context) (net.Conn, error)) {
 	server, err := dial(context.Background())
 	if err != nil {

@@ -16,24 +16,22 @@ import (
 	running "github.com/siderolabs/talos/internal/app/machined/sluicelab/process"
 )
 
-// killAfter is how long a process may take to end after it was asked to: the calls
-// that it answers are done by then. The API server waits for its watches too, which
-// can be a minute, and the scheduler for itself.
+// killAfter is how long a process may take to end after the signal. By then the calls that it answers are complete. The API server would also wait for its
+// watches, up to a minute, and the scheduler takes longer as well.
 const killAfter = 500 * time.Millisecond
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	name string
 	life context.Context // what it is needed for
 	cmd  *exec.Cmd
 	last *lastLine
-	done chan struct{} // closed when it ended
-	err  error         // why, once it did
+	done chan struct{} // closed when it has ended
+	err  error         // why, once it has
 }
 
-// startProcess runs one of the programs of the multi-call binary, with its output
-// in a file. When the context ends it does not; when that was abandoned it is not
-// asked to either.
+// startProcess runs one of the programs of the multi-call binary, with its output in a file. It does not end with the context; if that was abandoned, stop
+// kills it without a graceful end.
 func startProcess(life context.Context, binary, name string, args, env []string, logFile string) (*process, error) {
 	if err := os.MkdirAll(filepath.Dir(logFile), 0o755); err != nil {
 		return nil, err
@@ -51,7 +49,7 @@ func startProcess(life context.Context, binary, name string, args, env []string,
 		Dir:    filepath.Dir(logFile),
 		Stdout: output,
 		Stderr: output,
-		// A signal to the lab's group must not end it before its turn.
+		// A signal to the lab's process group must not end it too early.
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 		// Its children, if it had any, do not keep Wait waiting.
 		WaitDelay: killAfter,
@@ -69,7 +67,7 @@ func startProcess(life context.Context, binary, name string, args, env []string,
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// failure says why the process ended, in its own words.
+// failure returns why the process ended, in its own words.
 func (p *process) failure() error {
 	<-p.done
 	reason := "exited with code 0"
@@ -79,13 +77,13 @@ func (p *process) failure() error {
 	return fmt.Errorf("%s: %s: %s", p.name, reason, p.last)
 }
 
-// pause stops it as a process that gets no CPU; resume lets it go on.
+// pause stops it, like a process that gets no CPU; resume continues it.
 func (p *process) pause() error  { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// stop ends it and waits until it is gone.
+// stop ends it and waits for that.
 func (p *process) stop() {
-	// Errors say that it is gone already.
+	// An error means that it has ended already.
 	if running.Abandoned(p.life) {
 		_ = p.cmd.Process.Kill()
 		<-p.done
@@ -104,7 +102,7 @@ func (p *process) stop() {
 	<-p.done
 }
 
-// lastLine keeps the last line written that says something.
+// lastLine keeps the last non-empty line.
 type lastLine struct {
 	mu   sync.Mutex
 	line []byte

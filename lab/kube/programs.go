@@ -20,10 +20,10 @@ import (
 // tokenLife is longer than any lab runs: tokens are not renewed.
 const tokenLife = int64(365 * 24 * 3600)
 
-// program gives the run of the program that plays the container, or nil.
+// program returns a runner of the program that handles the container, or nil.
 func (w *worker) program(c corev1.Container) runner {
 	for _, program := range w.kubelet.k.options.Programs {
-		if program.Plays(w.born, c) {
+		if program.Handles(w.born, c) {
 			return func(ctx context.Context, output *lastLine, ready func()) error {
 				return w.runProgram(ctx, program, c, output, ready)
 			}
@@ -32,13 +32,15 @@ func (w *worker) program(c corev1.Container) runner {
 	return nil
 }
 
-// runProgram gives the program all that the container would have, and takes it
-// away again after it.
+// runProgram gives the program everything that the container would have, and removes it afterwards.
 func (w *worker) runProgram(ctx context.Context, program cluster.Program, c corev1.Container, output *lastLine, ready func()) (err error) {
 	k := w.kubelet.k
 	run := cluster.Run{
 		Cluster: w.kubelet.space.id, Host: w.kubelet.host.name, Pod: w.current(), Container: c,
-		APIServer: w.kubelet.space.prism.address(), Log: output, Ready: ready,
+		APIServer: w.kubelet.space.prism.address(), Dial: w.dial, Log: output, Ready: ready,
+	}
+	if run.APIService, err = w.kubelet.space.apiService(ctx); err != nil {
+		return err
 	}
 	if run.Token, run.CACert, err = w.token(ctx); err != nil {
 		return fmt.Errorf("a token for the pod: %w", err)
@@ -68,8 +70,8 @@ func (w *worker) runProgram(ctx context.Context, program cluster.Program, c core
 	return program.Run(ctx, run)
 }
 
-// bringUp gives the pod its address on the network while a container of it runs.
-// One on the host's network has the host's, which is up anyway.
+// bringUp brings up the pod's address on the network while one of its containers runs. A pod on the host's network has the host's address, which is up
+// anyway.
 func (w *worker) bringUp(run *cluster.Run) (down func(), err error) {
 	w.mu.Lock()
 	ips := w.state.podIPs
@@ -111,7 +113,7 @@ func (w *worker) shareAddress(ips []netip.Addr) (down func(), err error) {
 	}, nil
 }
 
-// token is one of the pod's service account, bound to the pod.
+// token returns a token of the pod's service account, bound to the pod.
 func (w *worker) token(ctx context.Context) (token, caCert []byte, err error) {
 	account := w.born.Spec.ServiceAccountName
 	if account == "" {
@@ -134,7 +136,7 @@ func (w *worker) token(ctx context.Context) (token, caCert []byte, err error) {
 	return token, caCert, err
 }
 
-// furnish is what the container would have in its environment, and mounted.
+// furnish returns the environment and the mounted files of the container.
 func (w *worker) furnish(ctx context.Context, pod *corev1.Pod, c corev1.Container) (env map[string]string, files map[string][]byte, err error) {
 	err = w.kubelet.tryFor(ctx, func(ctx context.Context, a *api) error {
 		if env, err = container.Environment(ctx, a.client, pod, c); err != nil {
@@ -146,7 +148,7 @@ func (w *worker) furnish(ctx context.Context, pod *corev1.Pod, c corev1.Containe
 	return env, files, err
 }
 
-// kubeconfigFor reaches the API as who has the token.
+// kubeconfigFor returns a kubeconfig with a token.
 func kubeconfigFor(server netip.AddrPort, caCert, token []byte) ([]byte, error) {
 	const name = "lab"
 	return clientcmd.Write(clientcmdapi.Config{

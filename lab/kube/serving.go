@@ -14,8 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// join puts the names of all nodes in the certificate that the API server serves
-// with. It reads the file again when that changes.
+// join adds the names of all nodes to the API server's serving certificate. The API server reads the file again when it changes.
 func (c *component) join() error {
 	if c.kind != "kube-apiserver" || len(c.users) < 2 || c.run == nil || !ended(c.run.ready) {
 		return nil
@@ -42,8 +41,7 @@ func (c *component) join() error {
 	return nil
 }
 
-// awaitShown waits until the API server shows a certificate that is good for the
-// node as well: it takes a moment to see that the file changed.
+// awaitShown waits until the API server serves with a certificate that is also valid for the node: it does not notice at once that the file changed.
 func (c *component) awaitShown(ctx context.Context, run *incarnation, part *share) error {
 	if c.kind != "kube-apiserver" {
 		return nil
@@ -66,7 +64,7 @@ func (c *component) awaitShown(ctx context.Context, run *incarnation, part *shar
 	return nil
 }
 
-// covers says whether a certificate is good for all addresses of another.
+// covers reports whether a certificate is valid for all addresses of another.
 func covers(shown, own *x509.Certificate) bool {
 	if shown == nil {
 		return false
@@ -79,11 +77,11 @@ func covers(shown, own *x509.Certificate) bool {
 	return true
 }
 
-// shown is the certificate that the process serves with now.
+// shown returns the certificate with which the process serves now.
 func (c *component) shown(ctx context.Context) *x509.Certificate {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
-	// It is looked at, not trusted.
+	// The certificate is only inspected, not trusted.
 	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 	conn, err := dialer.DialContext(ctx, "tcp", c.serving().String())
 	if err != nil {
@@ -93,7 +91,7 @@ func (c *component) shown(ctx context.Context) *x509.Certificate {
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates[0]
 }
 
-// awaitReady waits until the process says that it is.
+// awaitReady waits until the process reports that it is ready.
 func (c *component) awaitReady(ctx context.Context, process *process) error {
 	client, err := c.healthClient()
 	if err != nil {
@@ -127,8 +125,8 @@ func (c *component) awaitReady(ctx context.Context, process *process) error {
 	}
 }
 
-// healthClient asks this process: an API server as the administrator, for it
-// knows no anonymous users; the others with the certificates that they make.
+// healthClient returns a client for health checks of this process: an API server is asked as administrator, because it refuses anonymous users; the others
+// serve with self-signed certificates.
 func (c *component) healthClient() (*http.Client, error) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", c.serving().String())

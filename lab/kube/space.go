@@ -21,8 +21,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// space is where one cluster lives: its processes on internal addresses of their
-// own, and the lab's own way in.
+// space is where one cluster runs: its processes on their own internal addresses, and the lab's own access to it.
 type space struct {
 	k      *Kubernetes
 	id     cluster.ID
@@ -34,12 +33,13 @@ type space struct {
 	mu         sync.Mutex
 	admin      []byte
 	api        *api
+	service    netip.AddrPort // of the API, once it is known
 	components map[string]*component
 	addresses  int
 	live       []*component // API servers that are ready
 	changed    chan struct{}
 	kubelets   map[string]*kubelet // by the name of the node
-	// What was last seen of the cluster.
+	// What was last observed of the cluster.
 	pods, attachments cache.Store
 	attaching         map[types.UID]bool
 	deployments       deployments
@@ -47,8 +47,7 @@ type space struct {
 	watching          sync.WaitGroup
 }
 
-// api is the lab's own access to the API of a cluster. It reaches whichever API
-// server is ready.
+// api is the lab's own access to the API of a cluster, through any ready API server.
 type api struct {
 	config  *rest.Config
 	client  kubernetes.Interface
@@ -73,14 +72,13 @@ func newSpace(k *Kubernetes, id cluster.ID, number int) *space {
 	return s
 }
 
-// address gives an internal address that nothing else of the lab has. Every
-// process has one of its own, so that all keep the ports they are known by.
+// address returns a free internal address. Every process has its own, so that all can use their standard ports.
 func (s *space) address() netip.Addr {
 	s.addresses++
 	return netip.AddrFrom4([4]byte{127, byte(64 + s.number), byte(s.addresses / 250), byte(1 + s.addresses%250)})
 }
 
-// adopt takes the administrator's kubeconfig as the lab's way in.
+// adopt uses the administrator's kubeconfig as the lab's access.
 func (s *space) adopt(kubeconfig []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,11 +90,11 @@ func (s *space) adopt(kubeconfig []byte) error {
 	if err != nil {
 		return fmt.Errorf("the administrator's kubeconfig: %w", err)
 	}
-	// Talos puts this address in the certificate of every API server.
+	// Talos adds this address to the certificate of every API server.
 	config.Host = "https://" + s.prism.address().String()
 	config.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) { return s.dial(ctx) }
 	config.QPS = -1
-	// Writes look like those of a kubelet, who makes them in life.
+	// Writes look like those of a kubelet, which makes them in a real cluster.
 	config.UserAgent = "kubelet"
 	config.WarningHandler = rest.NoWarnings{}
 	client, err := kubernetes.NewForConfig(config)
@@ -119,7 +117,7 @@ func (s *space) kubeconfig() []byte {
 	return s.admin
 }
 
-// setLive notes that an API server became ready or is not any more.
+// setLive records whether an API server is ready.
 func (s *space) setLive(c *component, live bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,8 +129,7 @@ func (s *space) setLive(c *component, live bool) {
 	s.changed = make(chan struct{})
 }
 
-// alive says whether an API server is ready, and gives a channel that is closed
-// when that may have changed.
+// alive reports whether an API server is ready, and returns a channel that is closed when that may have changed.
 func (s *space) alive() (bool, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +153,7 @@ func (s *space) awaitAPI(ctx context.Context) (*api, error) {
 	}
 }
 
-// dial connects to an API server that is ready.
+// dial connects to a ready API server.
 func (s *space) dial(ctx context.Context) (net.Conn, error) {
 	s.mu.Lock()
 	var at netip.AddrPort
@@ -170,7 +167,7 @@ func (s *space) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "tcp", at.String())
 }
 
-// component is the one process for all nodes whose key is equal.
+// component returns the one process for all nodes whose key is equal.
 func (s *space) component(kind, key string) *component {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +201,7 @@ func (s *space) processes() []Process {
 	return all
 }
 
-// close ends what is left when kubelets and static pods have ended.
+// close ends what remains after kubelets and static pods have ended.
 func (s *space) close() error {
 	s.watching.Wait()
 	if s.api != nil {

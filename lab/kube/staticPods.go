@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/netip"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,8 +21,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// staticPods are those of a node that is a control plane. They run while the
-// node's kubelet does.
+// staticPods are those of a control plane. They run while the node's kubelet does.
 type staticPods struct {
 	k     *Kubernetes
 	host  *host
@@ -32,8 +33,7 @@ type staticPods struct {
 	workers map[string]*worker
 }
 
-// RunStaticPods makes the node run these static pods in place of those before.
-// One that stays the same goes on.
+// RunStaticPods makes the node run these static pods, replacing the previous ones. An unchanged one keeps running.
 func (k *Kubernetes) RunStaticPods(name string, spec cluster.ControlPlane, tell func(cluster.StaticPod)) {
 	h, s := k.host(name), k.cluster(spec.Cluster)
 	if err := s.adopt(spec.AdminKubeconfig); err != nil {
@@ -65,23 +65,31 @@ func (k *Kubernetes) StopStaticPods(name string) {
 	}
 }
 
-// replace takes over another spec: pods that are not in it, or not the same, end.
+// replace changes to another spec: pods that are removed or changed end.
 func (p *staticPods) replace(spec cluster.ControlPlane, tell func(cluster.StaticPod)) {
 	p.mu.Lock()
 	old := p.spec
 	p.spec, p.tell = spec, tell
 	var ending []*worker
-	for name, w := range p.workers {
-		if pod := podNamed(spec.Pods, name); pod == nil || !samePod(old, spec, podNamed(old.Pods, name), pod) {
-			ending = append(ending, w)
-			delete(p.workers, name)
-		}
+	for _, name := range replaced(old, spec, slices.Collect(maps.Keys(p.workers))) {
+		ending = append(ending, p.workers[name])
+		delete(p.workers, name)
 	}
 	p.mu.Unlock()
 	for _, w := range ending {
 		w.stop()
 		p.dropMirror(w)
 	}
+}
+
+// replaced are those of the pods that another spec ends. Where the manifest of a control
+// plane component changed, all of these components restart, as observed on real nodes.
+func replaced(old, now cluster.ControlPlane, names []string) []string {
+	all := componentChanged(old.Pods, now.Pods)
+	return slices.DeleteFunc(names, func(name string) bool {
+		pod := podNamed(now.Pods, name)
+		return pod != nil && !(all && isComponent(pod)) && samePod(old, now, podNamed(old.Pods, name), pod)
+	})
 }
 
 func podNamed(pods []*corev1.Pod, name string) *corev1.Pod {
@@ -93,7 +101,27 @@ func podNamed(pods []*corev1.Pod, name string) *corev1.Pod {
 	return nil
 }
 
-// samePod says whether neither the pod nor a file that it mounts changed.
+// isComponent reports whether a pod is an API server, a controller manager or a
+// scheduler.
+func isComponent(pod *corev1.Pod) bool {
+	for _, c := range pod.Spec.Containers {
+		if len(c.Command) > 0 && ports[path.Base(c.Command[0])] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// componentChanged reports whether the manifest of a component that was there is another
+// one now.
+func componentChanged(old, now []*corev1.Pod) bool {
+	return slices.ContainsFunc(now, func(pod *corev1.Pod) bool {
+		before := podNamed(old, pod.Name)
+		return before != nil && isComponent(pod) && !reflect.DeepEqual(before, pod)
+	})
+}
+
+// samePod reports whether neither the pod nor a file that it mounts changed.
 func samePod(oldSpec, newSpec cluster.ControlPlane, old, now *corev1.Pod) bool {
 	if old == nil || !reflect.DeepEqual(old, now) {
 		return false
@@ -107,7 +135,7 @@ func samePod(oldSpec, newSpec cluster.ControlPlane, old, now *corev1.Pod) bool {
 	return true
 }
 
-// start begins those that do not run yet.
+// start starts those that are not running.
 func (p *staticPods) start(k *kubelet) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +154,7 @@ func (p *staticPods) stop() {
 	workers := p.workers
 	p.workers = map[string]*worker{}
 	p.mu.Unlock()
-	// Those that need the API server end before it does.
+	// Pods that need the API server end before it.
 	for _, last := range []bool{false, true} {
 		var ending sync.WaitGroup
 		for name, w := range workers {
@@ -138,10 +166,12 @@ func (p *staticPods) stop() {
 	}
 }
 
-// worker plays a static pod: its API object is the mirror.
+// worker simulates a static pod: its API object is the mirror.
 func (p *staticPods) worker(k *kubelet, pod *corev1.Pod) *worker {
 	pod = pod.DeepCopy()
-	pod.UID = types.UID(digest(k.name() + "/" + pod.Name)[:32])
+	// Like a kubelet: another manifest is another pod.
+	manifest, _ := json.Marshal(pod) // what was made of JSON is never refused
+	pod.UID = types.UID(digest(k.name() + "/" + string(manifest))[:32])
 	w := bareWorker(k, pod)
 	w.mirror = &mirror{}
 	w.runs = func(c corev1.Container) runner { return p.runner(pod, c) }
@@ -155,7 +185,7 @@ func (p *staticPods) worker(k *kubelet, pod *corev1.Pod) *worker {
 	return w
 }
 
-// runner runs a component of the control plane; other static pods are played.
+// runner runs a component of the control plane; other static pods are simulated.
 func (p *staticPods) runner(pod *corev1.Pod, c corev1.Container) runner {
 	if len(c.Command) == 0 {
 		return nil
@@ -172,8 +202,7 @@ func (p *staticPods) runner(pod *corev1.Pod, c corev1.Container) runner {
 	}
 }
 
-// runComponent takes part in the process, and while the API server runs makes it
-// answer at the node's address.
+// runComponent adds the node to the component's process; for a running API server it also answers at the node's address.
 func (p *staticPods) runComponent(ctx context.Context, kind string, pod *corev1.Pod, c corev1.Container, ready func()) error {
 	p.mu.Lock()
 	spec := p.spec
@@ -181,7 +210,7 @@ func (p *staticPods) runComponent(ctx context.Context, kind string, pod *corev1.
 	part := newShare(p.host.name, spec, pod, c)
 	key := sharingKey(c.Image, part.command, part.env, part.files)
 	if kind == "kube-apiserver" && part.caKey == nil {
-		// Nobody can make a certificate for several nodes.
+		// The lab cannot issue a certificate for several nodes.
 		key += p.host.name
 	}
 	component := p.space.component(kind, key)
@@ -222,7 +251,7 @@ func (p *staticPods) listen(spec cluster.ControlPlane, c *component, part *share
 	return forwarder, nil
 }
 
-// newShare is the node's part in a component.
+// newShare returns the node's share of a component.
 func newShare(host string, spec cluster.ControlPlane, pod *corev1.Pod, c corev1.Container) *share {
 	part := &share{host: host, folders: mounts(pod, c)}
 	part.command, part.env = expand(c, spec.Address.String())
@@ -231,7 +260,7 @@ func newShare(host string, spec cluster.ControlPlane, pod *corev1.Pod, c corev1.
 	return part
 }
 
-// signer finds the authority that signed a certificate, with its key, among files.
+// signer finds, among files, the CA that signed a certificate, with its key.
 func signer(files map[string][]byte, signed []byte) (cert, key []byte) {
 	leaf, err := parseCertificate(signed)
 	if err != nil {

@@ -36,8 +36,8 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/resources/v1alpha1"
 )
 
-// talos stands for the nodes of one cluster: its PKI is made by Talos' generator,
-// and the static pods come from Talos' own controller.
+// talos simulates the nodes of one cluster: Talos' generator makes its PKI, and the
+// static pods come from Talos' own controller.
 type talos struct {
 	t        *testing.T
 	id       cluster.ID
@@ -54,8 +54,8 @@ func newTalos(t *testing.T, endpoint string) *talos {
 
 var sharedBundle = sync.OnceValues(newBundle)
 
-// newBundle makes an account key that is no RSA: that of 4096 bits which later
-// Talos makes takes seconds.
+// newBundle generates secrets with a service account key that is not RSA: generating
+// the 4096 bits of newer Talos versions takes seconds.
 func newBundle() (*secrets.Bundle, error) {
 	return secrets.NewBundle(secrets.NewClock(), config.TalosVersion1_6)
 }
@@ -93,7 +93,7 @@ func (f *talos) kubelet(node, address string, controlPlane bool) cluster.Kubelet
 	return spec
 }
 
-// controlPlane is what a node renders, with extra flags of its API server.
+// controlPlane returns what a node renders, with extra flags of its API server.
 func (f *talos) controlPlane(node, address string, extra map[string]string) cluster.ControlPlane {
 	return cluster.ControlPlane{
 		Cluster: f.id, Node: node, Address: netip.MustParseAddr(address), Port: 6443,
@@ -121,7 +121,7 @@ func (f *talos) pods(extra map[string]string) []*corev1.Pod {
 	controllerManager := k8s.NewControllerManagerConfig()
 	*controllerManager.TypedSpec() = k8s.ControllerManagerConfigSpec{
 		Enabled: true, Image: "kube-controller-manager:v1.36.4", PodCIDRs: []string{"10.244.0.0/16"}, ServiceCIDRs: []string{"10.96.0.0/12"},
-		// Two signs of life, and not three: a node that is lost is waited for.
+		// Two heartbeats, not three: the test waits until a node is lost.
 		ExtraArgs: map[string]k8s.ArgValues{"node-monitor-grace-period": {Values: []string{"6s"}}},
 	}
 	scheduler := k8s.NewSchedulerConfig()
@@ -152,7 +152,7 @@ func (f *talos) pods(extra map[string]string) []*corev1.Pod {
 	return pods
 }
 
-// files are what Talos renders beside them.
+// files returns what Talos renders beside them.
 func (f *talos) files(address string) map[string][]byte {
 	f.t.Helper()
 	certs := f.bundle.Certs

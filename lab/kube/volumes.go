@@ -12,8 +12,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// volumes waits until every volume of the pod can be mounted, and says in Events
-// what stands in the way, as a kubelet does.
+// volumes waits until every volume of the pod can be mounted, and reports obstacles as Events, like a kubelet.
 func (w *worker) volumes(ctx context.Context) error {
 	for _, volume := range w.born.Spec.Volumes {
 		said := ""
@@ -38,7 +37,7 @@ func (w *worker) volumes(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// missing is what a volume cannot be mounted without; "" is nothing.
+// missing returns what prevents a volume from being mounted; "" means nothing.
 func (w *worker) missing(ctx context.Context, volume corev1.Volume) (string, error) {
 	for _, needed := range sources(w.born.Namespace, volume.VolumeSource) {
 		found, err := w.exists(ctx, needed)
@@ -61,7 +60,7 @@ func (w *worker) missing(ctx context.Context, volume corev1.Volume) (string, err
 	return w.unattached(ctx, claim)
 }
 
-// sources are the secrets and config maps that a volume is made of.
+// sources returns the Secrets and ConfigMaps of a volume.
 func sources(namespace string, source corev1.VolumeSource) []object {
 	var needed []object
 	need := func(kind, name string, optional *bool) {
@@ -88,7 +87,7 @@ func sources(namespace string, source corev1.VolumeSource) []object {
 	return needed
 }
 
-// unattached says what a claim waits for until its volume is at the node.
+// unattached returns what a claim waits for until its volume is attached to the node.
 func (w *worker) unattached(ctx context.Context, claim string) (missing string, err error) {
 	err = w.kubelet.tryFor(ctx, func(ctx context.Context, a *api) error {
 		missing = ""

@@ -12,14 +12,12 @@ import (
 )
 
 const (
-	// callFor is how long one call to the API may take; retryAfter is the time
-	// until it is made again. Both are the lab's own, not played.
+	// callFor is the timeout of one call to the API; retryAfter is the delay before a retry. Both are the lab's own and simulate nothing.
 	callFor    = 10 * time.Second
 	retryAfter = 250 * time.Millisecond
 )
 
-// watch follows the cluster while an API server is up. Each time one comes up it
-// begins anew, so that nothing waits for a watch to find out.
+// watch follows the cluster while an API server is up. It restarts whenever one comes up, so that nothing waits for an old watch to fail.
 func (s *space) watch(ctx context.Context) {
 	for {
 		a, err := s.awaitAPI(ctx)
@@ -65,7 +63,7 @@ func (s *space) follow(ctx context.Context, a *api) {
 
 // handle calls with objects of the informer's type.
 func handle[T any](informer cache.SharedIndexInformer, changed, gone func(T)) {
-	// It fails only for an informer that was stopped before.
+	// It fails only for an informer that was stopped already.
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { changed(object.(T)) },
 		UpdateFunc: func(_, object any) { changed(object.(T)) },
@@ -94,7 +92,7 @@ func (s *space) kubelet(node string) *kubelet {
 	return s.kubelets[node]
 }
 
-// boundTo are the pods of a node as last seen.
+// boundTo returns the pods of a node, as last observed.
 func (s *space) boundTo(node string) []*corev1.Pod {
 	s.mu.Lock()
 	store := s.pods
@@ -138,8 +136,7 @@ func (s *space) nodeGone(node *corev1.Node) {
 	}
 }
 
-// try makes a call until the API decided on it: what stands in the way of the call
-// itself, as an API server that is away, passes.
+// try repeats a call until the API has answered it: errors of the call itself, such as an API server that is down, are transient.
 func (s *space) try(ctx context.Context, call func(context.Context, *api) error) error {
 	for {
 		a, err := s.awaitAPI(ctx)
@@ -158,7 +155,7 @@ func (s *space) try(ctx context.Context, call func(context.Context, *api) error)
 	}
 }
 
-// decided says whether an error is the API's answer and would be the same again.
+// decided reports whether an error is the API's answer, which a retry would not change.
 func decided(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) ||
 		apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsGone(err)

@@ -12,20 +12,20 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// worker is the life of one pod on a node.
+// worker runs one pod on a node.
 type worker struct {
 	kubelet *kubelet
-	born    *corev1.Pod // as it was when the node got it; what never changes is read here
-	subject string      // for facts: the same each run, whatever the pod is called
-	// report makes the status known; it waits for the API when it must.
+	born    *corev1.Pod // as the node first got it; for fields that never change
+	subject string      // its name in facts: the same in each run, without the random part
+	// report writes the status to the API, and waits for the API if it must.
 	report func(context.Context, corev1.PodStatus) error
-	// runs gives what a container really runs, or nil for one that is only played.
+	// runs returns what really runs for a container, or nil for one that is only simulated.
 	runs   func(corev1.Container) runner
 	mirror *mirror // of a static pod
 
-	ctx    context.Context // until the pod is gone or the node is
+	ctx    context.Context // until the pod or the node is gone
 	cancel context.CancelFunc
-	alive  context.Context // until it is told to stop
+	alive  context.Context // until it is asked to stop
 	kill   context.CancelFunc
 	group  sync.WaitGroup
 	dirty  chan struct{}
@@ -34,7 +34,7 @@ type worker struct {
 	pod      *corev1.Pod // as it is now
 	state    podState
 	last     []corev1.PodCondition
-	before   []corev1.ContainerStatus // of a life before this one
+	before   []corev1.ContainerStatus // from before the node's boot
 	ready    bool
 	phase    corev1.PodPhase
 	stopping bool
@@ -43,10 +43,10 @@ type worker struct {
 }
 
 // runner runs a container until the context ends; ready is called when it serves.
-// The writer takes its log.
+// The goroutine that writes takes its log.
 type runner func(ctx context.Context, output *lastLine, ready func()) error
 
-// newWorker is for a pod of the API.
+// newWorker returns a worker for a pod of the API.
 func newWorker(k *kubelet, pod *corev1.Pod) *worker {
 	w := bareWorker(k, pod)
 	w.report = w.patchStatus
@@ -77,7 +77,7 @@ func (w *worker) start() {
 	signal(w.dirty)
 }
 
-// stop ends it as a node does that is off: nothing is said.
+// stop ends it as if the node lost its power: nothing is reported.
 func (w *worker) stop() {
 	w.cancel()
 	w.group.Wait()
@@ -98,7 +98,7 @@ func (w *worker) isReady() bool {
 	return w.ready
 }
 
-// update takes the pod as it is now; one that is to be deleted is ended.
+// update passes the current pod, and ends one that is to be deleted.
 func (w *worker) update(pod *corev1.Pod) {
 	w.mu.Lock()
 	old := w.pod
@@ -110,15 +110,13 @@ func (w *worker) update(pod *corev1.Pod) {
 		w.group.Go(w.terminate)
 		return
 	}
-	// Others say that pods of a node are not Ready while the node is not; the kubelet
-	// knows better.
+	// The controller manager marks pods of a node that is not Ready as not Ready; the kubelet reverts that.
 	if isReady(pod) != w.isReady() || missingGates(old) != missingGates(pod) || old.Generation != pod.Generation {
 		signal(w.dirty)
 	}
 }
 
-// begin is the state before anything was done. What ran before, in an earlier life
-// of the node, counts as restarted.
+// begin sets the state before anything runs. A container that ran before the node's boot counts as restarted.
 func (w *worker) begin() {
 	status := w.born.Status
 	w.last = status.Conditions
@@ -143,7 +141,7 @@ func (w *worker) begin() {
 	}
 }
 
-// fresh is a container that waits to be started, with its history.
+// fresh returns the status of a container that waits to be started, with its history.
 func (w *worker) fresh(c corev1.Container, reason string) corev1.ContainerStatus {
 	no := false
 	status := corev1.ContainerStatus{
@@ -158,7 +156,7 @@ func (w *worker) fresh(c corev1.Container, reason string) corev1.ContainerStatus
 	return status
 }
 
-// inherit carries over what a container was before its node went down.
+// inherit copies a container's history from before its node went down.
 func inherit(status *corev1.ContainerStatus, old corev1.ContainerStatus) {
 	status.RestartCount = old.RestartCount
 	status.LastTerminationState = old.LastTerminationState
@@ -180,7 +178,7 @@ func (k *kubelet) ips() []netip.Addr {
 	return k.spec.IPs
 }
 
-// live is the pod from what it needs to its containers.
+// live runs the pod: first its prerequisites, then its containers.
 func (w *worker) live(ctx context.Context) {
 	if len(w.before) > 0 && w.before[0].ContainerID != "" {
 		w.event(corev1.EventTypeNormal, "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.")
@@ -219,7 +217,7 @@ func (w *worker) sandbox(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// change changes the state and has it reported.
+// change changes the state and triggers a report.
 func (w *worker) change(change func(*podState)) {
 	w.mu.Lock()
 	change(&w.state)
@@ -263,7 +261,7 @@ func (w *worker) status() corev1.PodStatus {
 	return status
 }
 
-// terminate stops the containers and lets the API forget the pod.
+// terminate stops the containers and deletes the pod from the API.
 func (w *worker) terminate() {
 	for _, c := range w.current().Spec.Containers {
 		w.containerEvent(c.Name, corev1.EventTypeNormal, "Killing", "Stopping container "+c.Name)
@@ -273,7 +271,7 @@ func (w *worker) terminate() {
 		return
 	}
 	if len(w.current().Finalizers) > 0 {
-		// Others look at how it ended before they let it go.
+		// Controllers read its last status before they remove their finalizers.
 		w.change(endAll)
 		if err := w.report(w.ctx, w.status()); err != nil {
 			return
@@ -286,7 +284,7 @@ func (w *worker) terminate() {
 	w.fact("deleted")
 }
 
-// endAll makes every container that was stopped one that ended well.
+// endAll marks every stopped container as succeeded.
 func endAll(s *podState) {
 	for _, statuses := range [][]corev1.ContainerStatus{s.init, s.containers} {
 		for i := range statuses {

@@ -1,5 +1,4 @@
-// Package kubevip plays kube-vip: of its pods the one that leads brings the
-// address up on its node, and those of Services of type LoadBalancer.
+// Package kubevip simulates kube-vip: the leading pod brings up the control plane's address on its node, and the addresses of Services of type LoadBalancer.
 package kubevip
 
 import (
@@ -22,16 +21,16 @@ import (
 
 // Machines are those that its pods run on.
 type Machines interface {
-	// Link is the name of a link that is there; without a name it is the one of
-	// the default route.
+	// Link returns the name of a link if it exists; without a name it returns the
+	// link of the default route.
 	Link(machine, name string) (string, error)
-	// Hold gives the link an address more.
+	// Hold adds an address to the link.
 	Hold(machine, link string, address netip.Prefix) (release func(), err error)
-	// Runs says whether the machine is up.
+	// Runs reports whether the machine is up.
 	Runs(machine string) bool
 }
 
-// Program plays containers of kube-vip.
+// Program simulates containers of kube-vip.
 type Program struct {
 	Machines Machines
 	Timeline *timeline.Timeline
@@ -39,12 +38,12 @@ type Program struct {
 
 var _ cluster.Program = Program{}
 
-// Plays says whether it is the container.
-func (p Program) Plays(_ *corev1.Pod, c corev1.Container) bool {
+// Handles reports whether the container is kube-vip.
+func (p Program) Handles(_ *corev1.Pod, c corev1.Container) bool {
 	return container.ImageName(c.Image) == "kube-vip"
 }
 
-// Run stands for election until the context ends.
+// Run takes part in the elections until the context ends.
 func (p Program) Run(ctx context.Context, run cluster.Run) error {
 	config, err := clientcmd.RESTConfigFromKubeConfig(run.Kubeconfig)
 	if err != nil {
@@ -98,9 +97,8 @@ func (p Program) serve(ctx context.Context, client kubernetes.Interface, run clu
 	return both.Wait()
 }
 
-// reachesAPI says why the pod would not reach the API server in life. The Service
-// of Kubernetes leads nowhere until a network is up on the node, and kube-vip is
-// there before one; KubePrism is on every node.
+// reachesAPI returns an error if a real pod would not reach the API server. The Service kubernetes is not routed until a network is up on the node, and
+// kube-vip starts before that; KubePrism is on every node.
 func reachesAPI(ctx context.Context, client kubernetes.Interface, run cluster.Run) error {
 	if run.Env["KUBERNETES_SERVICE_HOST"] != "" || run.Env["kubernetes_addr"] != "" {
 		return nil
@@ -124,11 +122,10 @@ func reachesAPI(ctx context.Context, client kubernetes.Interface, run cluster.Ru
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("dial tcp %s:443: i/o timeout: no network routes Services on the node yet, and KUBERNETES_SERVICE_HOST says no other way", service.Spec.ClusterIP)
+	return fmt.Errorf("dial tcp %s:443: i/o timeout: no network routes Services on the node yet, and KUBERNETES_SERVICE_HOST names no other address", service.Spec.ClusterIP)
 }
 
-// lead does what a leader does while it is one, and ends as the real one does
-// when it is no more: with the whole program.
+// lead does the work of a leader. When it is no longer the leader, the program ends, like the real one.
 func (p Program) lead(
 	ctx context.Context, client kubernetes.Interface, run cluster.Run, s settings, name string, do func(context.Context) error,
 ) error {

@@ -25,12 +25,12 @@ func TestWhichContainersItPlays(t *testing.T) {
 		"ghcr.io/kube-vip/kube-vip:v1.0.4":                 true,
 		"ghcr.io/kube-vip/kube-vip-cloud-provider:v0.0.12": false,
 	} {
-		require.Equal(t, want, Program{}.Plays(&corev1.Pod{}, corev1.Container{Image: image}), image)
+		require.Equal(t, want, Program{}.Handles(&corev1.Pod{}, corev1.Container{Image: image}), image)
 	}
 }
 
-// One pod holds the address; when it ends the other takes it, at once if it could
-// say so, and when its lease is over if its machine lost its power.
+// One pod holds the address. When it ends the other takes it: at once if the first
+// could release its lease, and when the lease expires if its machine lost its power.
 func TestTheLeaderHoldsTheAddress(t *testing.T) {
 	for name, test := range map[string]struct {
 		powerLost bool
@@ -63,7 +63,7 @@ func TestTheLeaderHoldsTheAddress(t *testing.T) {
 				require.ErrorIs(t, second.stop(), context.Canceled)
 				lease, err := l.client.CoordinationV1().Leases("kube-system").Get(t.Context(), "plndr-cp-lock", metav1.GetOptions{})
 				require.NoError(t, err)
-				require.Empty(t, *lease.Spec.HolderIdentity, "who ends lets go")
+				require.Empty(t, *lease.Spec.HolderIdentity, "a pod that ends releases the lease")
 			})
 		})
 	}
@@ -74,7 +74,7 @@ func TestALeaderThatCannotRenewEnds(t *testing.T) {
 		l := newLab(t)
 		pod := l.start("cp-1", controlPlane)
 		time.Sleep(2 * time.Second)
-		l.machines.lose("cp-1") // what it says is not heard
+		l.machines.lose("cp-1") // its calls do not arrive
 		time.Sleep(10 * time.Second)
 		require.EqualError(t, pod.ended(), "lost leadership, restarting kube-vip")
 		require.Empty(t, l.holder("10.0.0.20"))
@@ -113,11 +113,11 @@ func TestServicesGetTheirAddresses(t *testing.T) {
 		} {
 			read, err := l.client.CoreV1().Services("default").Get(t.Context(), name, metav1.GetOptions{})
 			require.NoError(t, err)
-			var told []string
+			var written []string
 			for _, ingress := range read.Status.LoadBalancer.Ingress {
-				told = append(told, ingress.IP)
+				written = append(written, ingress.IP)
 			}
-			require.Equal(t, want, told, name)
+			require.Equal(t, want, written, name)
 			require.Equal(t, want != nil, read.Annotations[holder] == "cp-1", name)
 		}
 		require.NoError(t, l.client.CoreV1().Services("default").Delete(t.Context(), "annotated", metav1.DeleteOptions{}))
@@ -128,8 +128,8 @@ func TestServicesGetTheirAddresses(t *testing.T) {
 	})
 }
 
-// What it holds already is let go, and the address that it could not have is none
-// of it.
+// It releases what it holds already, and the address that it could not get stays with
+// its holder.
 func TestAnAddressThatItCannotHaveEndsIt(t *testing.T) {
 	service := func(name, address string) *corev1.Service {
 		return &corev1.Service{
@@ -153,13 +153,13 @@ func TestAnAddressThatItCannotHaveEndsIt(t *testing.T) {
 
 func TestWhatItNeeds(t *testing.T) {
 	for want, change := range map[string]map[string]string{
-		"no features are enabled":       {"cp_enable": ""},
-		"with vip_arp alone":            {"vip_arp": "false"},
-		"with vip_leaderelection alone": {"vip_leaderelection": ""},
-		"svc_election":                  {"svc_election": "true"},
-		"address: ":                     {"address": "cluster.example.org"},
-		"cp_enable: ":                   {"cp_enable": "sure"},
-		"vip_leaseduration: ":           {"vip_leaseduration": "long"},
+		"no features are enabled":      {"cp_enable": ""},
+		"only with vip_arp":            {"vip_arp": "false"},
+		"only with vip_leaderelection": {"vip_leaderelection": ""},
+		"svc_election":                 {"svc_election": "true"},
+		"address: ":                    {"address": "cluster.example.org"},
+		"cp_enable: ":                  {"cp_enable": "sure"},
+		"vip_leaseduration: ":          {"vip_leaseduration": "long"},
 		"could not get link for interface: link \"eth7\" is not there": {"vip_interface": "eth7"},
 		"dial tcp 10.43.0.1:443: i/o timeout":                          {"KUBERNETES_SERVICE_HOST": ""},
 		"leaseDuration must be greater than renewDeadline":             {"vip_leaseduration": "1"},
@@ -174,7 +174,7 @@ func TestWhatItNeeds(t *testing.T) {
 	require.ErrorContains(t, Program{}.Run(t.Context(), cluster.Run{Kubeconfig: []byte("{")}), "kube-vip: ")
 }
 
-// The Service of Kubernetes leads somewhere once the network is up on the node.
+// The Service kubernetes is reachable once the network is up on the node.
 func TestWithANetworkItNeedsNoOtherWay(t *testing.T) {
 	agent := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "cilium-x", Namespace: "kube-system", Labels: map[string]string{"k8s-app": "cilium"}},

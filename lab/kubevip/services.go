@@ -19,15 +19,14 @@ import (
 )
 
 const (
-	// class is the one of Services that are kube-vip's alone.
+	// class is the load balancer class of Services that only kube-vip handles.
 	class = "kube-vip.io/kube-vip-class"
 	// wantedAddresses and holder are annotations of a Service.
 	wantedAddresses = "kube-vip.io/loadbalancerIPs"
 	holder          = "kube-vip.io/vipHost"
 )
 
-// announce brings the addresses of Services up while it leads. It gives out none
-// itself: they are in the Service, from its owner or from who gives them out.
+// announce brings up the addresses of Services while it leads. It assigns none itself: the Service's owner or another controller does.
 func (p Program) announce(ctx context.Context, client kubernetes.Interface, run cluster.Run, s settings) error {
 	link, err := p.Machines.Link(run.Host, s.servicesLink)
 	if err != nil {
@@ -50,7 +49,7 @@ func (p Program) announce(ctx context.Context, client kubernetes.Interface, run 
 	ctx, cancel := context.WithCancel(ctx)
 	factory.StartWithContext(ctx)
 	defer factory.Shutdown()
-	defer cancel() // else an error would wait for them for ever
+	defer cancel() // else Shutdown would block forever after an error
 	held := map[netip.Addr]func(){}
 	defer func() {
 		for _, release := range held {
@@ -85,7 +84,7 @@ func (p Program) announce(ctx context.Context, client kubernetes.Interface, run 
 				held[address] = release
 				p.Timeline.Record(s.node, "kube-vip", "holds", "address", address.String(), "service", service.Namespace+"/"+service.Name)
 			}
-			if err := s.tell(ctx, client, service, addresses); err != nil {
+			if err := s.writeHolder(ctx, client, service, addresses); err != nil {
 				return err
 			}
 		}
@@ -98,7 +97,7 @@ func (p Program) announce(ctx context.Context, client kubernetes.Interface, run 
 	}
 }
 
-// isAnnounced says whether it is kube-vip's to announce.
+// isAnnounced reports whether kube-vip announces the Service.
 func (s settings) isAnnounced(service *corev1.Service) bool {
 	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || service.DeletionTimestamp != nil {
 		return false
@@ -109,8 +108,7 @@ func (s settings) isAnnounced(service *corev1.Service) bool {
 	return *service.Spec.LoadBalancerClass == class
 }
 
-// addressesOf are those that the Service was given: by its annotation, by its
-// status, or by the field that Kubernetes has for it no more.
+// addressesOf returns the addresses of the Service: from its annotation, its status, or the field loadBalancerIP, which Kubernetes deprecates.
 func addressesOf(service *corev1.Service) []netip.Addr {
 	texts := strings.Split(service.Annotations[wantedAddresses], ",")
 	if service.Annotations[wantedAddresses] == "" {
@@ -131,9 +129,8 @@ func addressesOf(service *corev1.Service) []netip.Addr {
 	return found
 }
 
-// tell writes who holds the addresses into the Service, and the addresses
-// themselves unless it is told not to.
-func (s settings) tell(ctx context.Context, client kubernetes.Interface, service *corev1.Service, addresses []netip.Addr) error {
+// writeHolder writes into the Service which node holds its addresses, and the addresses themselves, unless the settings disable that.
+func (s settings) writeHolder(ctx context.Context, client kubernetes.Interface, service *corev1.Service, addresses []netip.Addr) error {
 	if len(addresses) == 0 || s.keepsStatus {
 		return nil
 	}
@@ -144,15 +141,15 @@ func (s settings) tell(ctx context.Context, client kubernetes.Interface, service
 			service.Annotations = map[string]string{}
 		}
 		service.Annotations[holder] = s.node
-		written, err := services.Update(ctx, service, metav1.UpdateOptions{})
+		updated, err := services.Update(ctx, service, metav1.UpdateOptions{})
 		if err != nil {
 			return overtaken(err)
 		}
-		service = written
+		service = updated
 	}
-	var told, texts []string
+	var written, texts []string
 	for _, ingress := range service.Status.LoadBalancer.Ingress {
-		told = append(told, ingress.IP)
+		written = append(written, ingress.IP)
 	}
 	mode := corev1.LoadBalancerIPModeVIP
 	var ingress []corev1.LoadBalancerIngress
@@ -160,7 +157,7 @@ func (s settings) tell(ctx context.Context, client kubernetes.Interface, service
 		texts = append(texts, address.String())
 		ingress = append(ingress, corev1.LoadBalancerIngress{IP: address.String(), IPMode: &mode})
 	}
-	if slices.Equal(told, texts) {
+	if slices.Equal(written, texts) {
 		return nil
 	}
 	service = service.DeepCopy()
@@ -169,8 +166,7 @@ func (s settings) tell(ctx context.Context, client kubernetes.Interface, service
 	return overtaken(err)
 }
 
-// overtaken is no error where somebody else was quicker: that change is looked at
-// next.
+// overtaken returns nil for the error of a write that conflicted with another one: that change triggers the next round.
 func overtaken(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil

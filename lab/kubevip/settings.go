@@ -10,11 +10,10 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// settings are what kube-vip is told by its environment, as far as it is played:
-// ARP, with an election for each of the two things that it does.
+// settings are the simulated settings from kube-vip's environment: ARP, with one election for the control plane and one for Services.
 type settings struct {
 	node string
-	// controlPlane and services say what it does.
+	// controlPlane and services define for which of them it announces addresses.
 	controlPlane, services bool
 	address                netip.Prefix
 	link, servicesLink     string
@@ -25,7 +24,7 @@ type settings struct {
 	duration, renew, retry time.Duration
 }
 
-// read takes what the real one would, and its defaults.
+// read reads the settings like the real program, with its defaults.
 func read(run cluster.Run) (settings, error) {
 	env := environment(run.Env)
 	s := settings{
@@ -54,13 +53,13 @@ func read(run cluster.Run) (settings, error) {
 	s.classOnly, s.keepsStatus = flag("lb_class_only", false), flag("disable_service_updates", false)
 	s.duration, s.renew, s.retry = seconds("vip_leaseduration", 5), seconds("vip_renewdeadline", 3), seconds("vip_retryperiod", 1)
 	if !flag("vip_arp", false) {
-		faults = append(faults, errors.New("the lab plays kube-vip with vip_arp alone"))
+		faults = append(faults, errors.New("the lab simulates kube-vip only with vip_arp"))
 	}
 	if !flag("vip_leaderelection", false) {
-		faults = append(faults, errors.New("the lab plays kube-vip with vip_leaderelection alone"))
+		faults = append(faults, errors.New("the lab simulates kube-vip only with vip_leaderelection"))
 	}
 	if flag("svc_election", false) {
-		faults = append(faults, errors.New("the lab plays kube-vip without svc_election alone"))
+		faults = append(faults, errors.New("the lab simulates kube-vip only without svc_election"))
 	}
 	if !s.controlPlane && !s.services {
 		faults = append(faults, errors.New("no features are enabled: set cp_enable or svc_enable"))

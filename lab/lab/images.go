@@ -9,13 +9,13 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
 )
 
-// versions of Talos that the lab can play, oldest first.
+// versions are the Talos versions that the lab can simulate, oldest first.
 var versions = []string{
 	"1.12.0", "1.12.1", "1.12.2", "1.12.3", "1.12.4", "1.12.5", "1.12.6",
 	"1.13.0", "1.13.1", "1.13.2", "1.13.3", "1.13.4", "1.13.5", "1.13.6", "1.13.7", "1.13.8",
 }
 
-// imageFactory is the factory, with what the cloud and the nodes ask it.
+// imageFactory is the Image Factory, with what the cloud and the nodes need from it.
 type imageFactory struct {
 	*factory.Factory
 	versions []string
@@ -26,7 +26,7 @@ func newFactory(parts daemon.Parts) (*imageFactory, error) {
 	if len(asked) == 0 {
 		asked = versions
 	}
-	var offered []string // oldest first, in whatever order they were asked for
+	var offered []string // oldest first, whatever the configured order
 	for _, version := range versions {
 		if slices.Contains(asked, version) {
 			offered = append(offered, version)
@@ -34,7 +34,7 @@ func newFactory(parts daemon.Parts) (*imageFactory, error) {
 	}
 	for _, version := range asked {
 		if !slices.Contains(offered, version) {
-			return nil, fmt.Errorf("versions: the lab cannot play Talos %s; it can play %s to %s", version, versions[0], versions[len(versions)-1])
+			return nil, fmt.Errorf("versions: the lab cannot simulate Talos %s; it can simulate %s to %s", version, versions[0], versions[len(versions)-1])
 		}
 	}
 	made, err := factory.New(factory.Options{Versions: offered, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline})
@@ -44,7 +44,7 @@ func newFactory(parts daemon.Parts) (*imageFactory, error) {
 	return &imageFactory{Factory: made, versions: offered}, nil
 }
 
-// Has says why there is no such image of Talos.
+// Has returns an error if there is no such image of Talos.
 func (f *imageFactory) Has(talos, schematic, _ string) error {
 	if !slices.Contains(f.versions, talos) {
 		return fmt.Errorf("there is no Talos %s", talos)
@@ -53,8 +53,7 @@ func (f *imageFactory) Has(talos, schematic, _ string) error {
 	return err
 }
 
-// snapshots are those that were asked for, or one of the newest Talos of each
-// minor release.
+// snapshots returns the configured ones, or by default one of the newest Talos of each minor release.
 func (f *imageFactory) snapshots(asked []daemon.Snapshot) []daemon.Snapshot {
 	if asked != nil {
 		return asked
@@ -72,7 +71,7 @@ func (f *imageFactory) snapshots(asked []daemon.Snapshot) []daemon.Snapshot {
 	return found
 }
 
-// learn takes in a schematic that somebody brings along, if he does.
+// learn uploads a schematic, unless its customization is empty.
 func (f *imageFactory) learn(id, customization string) error {
 	if customization == "" {
 		return nil
@@ -84,7 +83,7 @@ func (f *imageFactory) learn(id, customization string) error {
 	return err
 }
 
-// meta is the META that a schematic puts into its images.
+// meta returns the META that a schematic adds to its images.
 func (f *imageFactory) meta(schematic string) (map[uint8]string, error) {
 	found, err := f.Schematic(schematic)
 	if err != nil {
@@ -97,8 +96,7 @@ func (f *imageFactory) meta(schematic string) (map[uint8]string, error) {
 	return values, nil
 }
 
-// extensions are those that a node finds in its image. A schematic that nobody
-// uploaded has none.
+// extensions returns those that a node finds in its image. A schematic that was not uploaded has none.
 func (f *imageFactory) extensions(schematic, version string) []node.Extension {
 	known, err := f.Extensions(schematic, version)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
-// token is what the lab's cloud takes; it looks as a real one does.
+// token is the token of the lab's cloud, in the form of a real one.
 const token = "sluicelabsluicelabsluicelabsluicelabsluicelabsluicelabsluicelab0"
 
 // sampleRepository is the name of the seeded repository on the git server.
@@ -41,7 +41,7 @@ var cloudEndpoint = "http://" + network.Cloud.String() + "/v1"
 
 var errNoCluster = errors.New("there is no cluster yet")
 
-// Lab is a lab that runs.
+// Lab is a running lab.
 type Lab struct {
 	cloud      *hetzner.Cloud
 	kubernetes *kube.Kubernetes
@@ -78,7 +78,7 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 			return nil, err
 		}
 	}
-	// Programs reach machines, which are not made yet, through this.
+	// Programs reach the machines, which do not exist yet, through this.
 	held := &machines{}
 	kubernetes := kube.New(kube.Options{
 		Dir: filepath.Join(parts.Dir, "kubernetes"), Binary: parts.Config.Tools["controlplane"],
@@ -125,7 +125,7 @@ func (l *Lab) openHome() error {
 	return l.home.open()
 }
 
-// newNodes makes what boots in the boxes of the cloud.
+// newNodes returns the function that creates the nodes of all machines.
 func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFactory) *node.Maker {
 	validators := validatorsOf(parts.Config.Tools)
 	api := talosapi.New(talosapi.Options{
@@ -133,22 +133,24 @@ func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFa
 		Drain: parts.Pace.Of(pace.Drain, "apid"),
 	})
 	return node.New(node.Options{
-		Network: parts.Network, Kubernetes: kubernetes, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
-		Extensions: images.extensions,
+		Lab: node.Lab{
+			Network: parts.Network, Kubernetes: kubernetes, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
+			Extensions: images.extensions,
+		},
 		Serve: func(m talosapi.Machine, maintenance bool, at []netip.Addr) (node.API, error) {
 			return api.Serve(m, maintenance, at)
 		},
 	})
 }
 
-// newRack puts up the machines that are already there.
+// newRack returns the rack of the existing machines.
 func newRack(parts daemon.Parts, images *imageFactory, nodes machine.Maker, lans *lans) (*rack.Rack, error) {
 	return rack.New(rack.Options{
 		Makes: nodes, Timeline: parts.Timeline, LAN: lans.server, Schematic: factory.DefaultSchematic, Meta: images.meta, Learn: images.learn,
 	}, parts.Config.Machines)
 }
 
-// programs really run, for the containers whose images they stand for.
+// programs returns those that really run for containers with their images.
 func programs(parts daemon.Parts, held *machines) []cluster.Program {
 	tools := parts.Config.Tools
 	flux := gitops.Flux{Binaries: map[string]string{}, Timeline: parts.Timeline}
@@ -162,6 +164,7 @@ func programs(parts daemon.Parts, held *machines) []cluster.Program {
 		flux,
 		gitops.SealedSecrets{Binary: tools["sealed-secrets-controller"]},
 		ccm.Program{Endpoint: cloudEndpoint, Timeline: parts.Timeline},
+		cilium.Connect{},
 		kubevip.Program{Machines: held, Timeline: parts.Timeline},
 		cilium.Operator{
 			Definitions: parts.Config.Definitions, Pace: parts.Pace, Timeline: parts.Timeline,
@@ -170,11 +173,10 @@ func programs(parts daemon.Parts, held *machines) []cluster.Program {
 	)
 }
 
-// machines are the nodes as programs in the cluster reach them: nodes run
-// programs, and some programs change their node.
+// machines are the nodes as programs in the cluster reach them: nodes run programs, and some programs change their node.
 type machines struct{ *node.Maker }
 
-// addSnapshots puts snapshots of Talos into the cloud, as somebody did before.
+// addSnapshots adds snapshots of Talos to the cloud, as if Packer had created them.
 func addSnapshots(cloud *hetzner.Cloud, images *imageFactory, snapshots []daemon.Snapshot) error {
 	for _, s := range snapshots {
 		if err := images.learn(s.Schematic, s.Customization); err != nil {
@@ -190,7 +192,7 @@ func addSnapshots(cloud *hetzner.Cloud, images *imageFactory, snapshots []daemon
 	return nil
 }
 
-// Env leads the tools of a cloud to the lab's.
+// Env returns the variables with which the cloud's tools use the lab's cloud.
 func (l *Lab) Env() map[string]string {
 	env := map[string]string{
 		"HCLOUD_TOKEN": token, "HCLOUD_ENDPOINT": cloudEndpoint, "IMAGE_FACTORY_ENDPOINT": "http://" + network.Factory.String(),
@@ -211,8 +213,7 @@ func (l *Lab) DialKubernetes(ctx context.Context) (net.Conn, error) {
 	return dialer.DialContext(ctx, "tcp", l.kubernetes.APIServer(clusters[0]).String())
 }
 
-// Close ends it: programs at once, as nobody needs what they still would do, then
-// machines and load balancers, and the servers.
+// Close ends the lab: programs at once, because their results are no longer needed, then machines and load balancers, and finally the servers.
 func (l *Lab) Close(ctx context.Context) error {
 	l.kubernetes.Abandon()
 	var faults []error

@@ -43,9 +43,9 @@ func TestTheCloudHasTheNewestTalosOfEachMinorRelease(t *testing.T) {
 	require.Empty(t, images.snapshots([]daemon.Snapshot{}), "none were asked for")
 }
 
-func TestOnlyVersionsThatTheLabCanPlay(t *testing.T) {
+func TestOnlyVersionsThatTheLabCanSimulate(t *testing.T) {
 	_, err := newFactory(parts(t, "1.13.8", "1.9.0"))
-	require.EqualError(t, err, "versions: the lab cannot play Talos 1.9.0; it can play 1.12.0 to 1.13.8")
+	require.EqualError(t, err, "versions: the lab cannot simulate Talos 1.9.0; it can simulate 1.12.0 to 1.13.8")
 	all, err := newFactory(parts(t))
 	require.NoError(t, err)
 	require.Equal(t, versions, all.versions)
@@ -62,7 +62,7 @@ func TestASnapshotBringsItsSchematicAlong(t *testing.T) {
 	require.Equal(t, "siderolabs/qemu-guest-agent", images.extensions(id, "1.13.8")[0].Name)
 	require.ErrorContains(t, images.learn("abc", customization), "its customization is that of schematic "+id+", not of abc")
 	require.Error(t, images.learn(id, "customization: 1"))
-	require.NoError(t, images.learn("abc", ""), "nobody brought it along")
+	require.NoError(t, images.learn("abc", ""), "there is no customization to upload")
 }
 
 func TestAnImageHasTheMETAOfItsSchematic(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// lans are the networks at home, each with a router that is a DHCP server too.
+// lans are the networks at home, each with a router that is also a DHCP server.
 type lans struct {
 	pool     *daemon.Pool
 	timeline *timeline.Timeline
@@ -24,7 +24,7 @@ func newLANs(pool *daemon.Pool, timeline *timeline.Timeline) *lans {
 	return &lans{pool: pool, timeline: timeline, servers: map[netip.Prefix]*dhcp.Server{}}
 }
 
-// server is the DHCP server of a network: one, whoever is plugged into it.
+// server returns the DHCP server of a network, which all its machines share.
 func (l *lans) server(network netip.Prefix, gateway netip.Addr) (*dhcp.Server, error) {
 	network = network.Masked()
 	l.mu.Lock()
@@ -46,7 +46,7 @@ func (l *lans) server(network netip.Prefix, gateway netip.Addr) (*dhcp.Server, e
 	return server, nil
 }
 
-// leases are those of all networks.
+// leases returns those of all networks.
 func (l *lans) leases() []dhcp.Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,11 +18,11 @@ type home struct {
 	network network.Network
 	servers *servers
 	log     *slog.Logger
-	// token may do everything there.
+	// token has all privileges.
 	token string
 }
 
-// newHome makes the cluster that was asked for.
+// newHome creates the cluster that the config describes.
 func newHome(parts daemon.Parts, nodes *node.Maker, images *imageFactory, networks *lans, servers *servers) (*home, error) {
 	asked := parts.Config.Proxmox.Complete()
 	made := &home{at: netip.AddrPortFrom(asked.Address, asked.Port), network: parts.Network, servers: servers, log: parts.Log}
@@ -57,7 +57,7 @@ func newHome(parts daemon.Parts, nodes *node.Maker, images *imageFactory, networ
 // open serves the API.
 func (h *home) open() error { return h.servers.serveTLS(h.at, h, h.Certificate()) }
 
-// door opens and shuts the API's address: where no host is up, nobody answers.
+// door opens and closes the API's address: if no host is up, nothing answers.
 func (h *home) door(open bool) {
 	var err error
 	if open {
@@ -70,10 +70,10 @@ func (h *home) door(open bool) {
 	}
 }
 
-// endpoint is what clients of the API are told.
+// endpoint returns the URL that clients of the API get.
 func (h *home) endpoint() string { return "https://" + h.at.String() }
 
-// env leads clients of the API to the cluster.
+// env returns the variables with which clients use the API of the cluster.
 func (h *home) env() map[string]string {
 	return map[string]string{"PROXMOX_VE_ENDPOINT": h.endpoint(), "PROXMOX_VE_API_TOKEN": h.token}
 }

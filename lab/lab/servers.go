@@ -15,7 +15,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 )
 
-// servers are the lab's services over HTTP, each at an address of its own.
+// servers are the lab's HTTP services, each at its own address.
 type servers struct {
 	network network.Network
 	log     *slog.Logger
@@ -33,7 +33,7 @@ func (s *servers) serve(addr netip.Addr, handler http.Handler) error {
 	return s.serveAt(netip.AddrPortFrom(addr, 80), handler, nil)
 }
 
-// serveTLS does the same over TLS, in HTTP/1.1 alone.
+// serveTLS does the same over TLS, with HTTP/1.1 only.
 func (s *servers) serveTLS(at netip.AddrPort, handler http.Handler, certificate tls.Certificate) error {
 	return s.serveAt(at, handler, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"http/1.1"}})
 }
@@ -54,7 +54,7 @@ func (s *servers) serveAt(at netip.AddrPort, handler http.Handler, secure *tls.C
 	s.running = append(s.running, server)
 	s.mu.Unlock()
 	go func() {
-		// A listener is closed when its address goes down.
+		// A listener is closed when its address is removed.
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			s.log.Error("a server ended", "at", at, "why", err)
 		}
@@ -62,7 +62,7 @@ func (s *servers) serveAt(at netip.AddrPort, handler http.Handler, secure *tls.C
 	return nil
 }
 
-// close lets requests end while the context lasts.
+// close waits for running requests while the context lasts.
 func (s *servers) close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

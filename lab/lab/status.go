@@ -12,17 +12,17 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/proxmox"
 )
 
-// status is how the parts of a lab are.
+// status is the state of the lab's parts.
 type status struct {
 	Machines  []node.Status  `json:"machines"`
 	Processes []kube.Process `json:"processes"`
 	// Leases are those of the networks at home.
 	Leases []dhcp.Lease `json:"leases"`
-	// Proxmox is how its hosts are, where there are any.
+	// Proxmox is the state of its hosts, if there are any.
 	Proxmox *proxmox.Status `json:"proxmox,omitempty"`
 }
 
-// Status says how its parts are.
+// Status returns the state of its parts.
 func (l *Lab) Status() any {
 	found := status{Machines: l.nodes.Machines(), Processes: l.kubernetes.Processes(), Leases: l.lans.leases()}
 	if l.home != nil {
@@ -32,13 +32,13 @@ func (l *Lab) Status() any {
 	return found
 }
 
-// Leases are what the DHCP servers of the networks at home gave away.
+// Leases returns those that the DHCP servers of the networks at home have assigned.
 func (l *Lab) Leases() []dhcp.Lease { return l.lans.leases() }
 
-// Machines are those that no cloud has.
+// Machines returns those that no cloud has.
 func (l *Lab) Machines() control.Machines { return l.rack }
 
-// Kubeconfig is that of the first cluster, for programs on the host.
+// Kubeconfig returns that of the first cluster, for programs on the host.
 func (l *Lab) Kubeconfig() ([]byte, error) {
 	clusters := l.kubernetes.Clusters()
 	if len(clusters) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
-// program is a validator that says the same whatever it is asked.
+// program returns a validator that says the same whatever it is asked.
 func program(t *testing.T, answer string, code string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "validator")

@@ -1,5 +1,4 @@
-// Package lead has programs of a cluster elect one of them, by a Lease, as they
-// do in life.
+// Package lead is leader election among programs of a cluster by a Lease, as in a real cluster.
 package lead
 
 import (
@@ -14,24 +13,22 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ErrLost is how an election ends for a leader that could not say in time that it
-// still is one.
+// ErrLost is the error of a leader that could not renew its Lease in time.
 var ErrLost = errors.New("lost leadership")
 
-// Election is one, by the Lease of this name.
+// Election is an election by the Lease of this name.
 type Election struct {
 	Client          kubernetes.Interface
 	Namespace, Name string
-	// Identity is who stands for it.
+	// Identity is that of the candidate.
 	Identity               string
 	Duration, Renew, Retry time.Duration
-	// IsHeard says whether the machine is up: one that lost its power lets go of
-	// nothing.
+	// IsHeard reports whether the machine is up: one that lost its power cannot release its Lease.
 	IsHeard func() bool
 }
 
-// Run stands for election until the context ends, and does what a leader does
-// while it is one. It ends when that does.
+// Run takes part in the election until the context ends, and calls do while it leads.
+// It ends when do ends with an error, or when it is no longer the leader.
 func (e Election) Run(ctx context.Context, do func(context.Context) error) error {
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Name: e.Name, Namespace: e.Namespace},
@@ -65,8 +62,7 @@ func (e Election) Run(ctx context.Context, do func(context.Context) error) error
 	return ErrLost
 }
 
-// leader is what an election asks for in a goroutine of its own, which may begin
-// when the election is over already.
+// leader runs do. The election calls it in a separate goroutine, which may start after the election has ended.
 type leader struct {
 	mu     sync.Mutex
 	over   bool
@@ -85,7 +81,7 @@ func (l *leader) act(ctx context.Context, do func(context.Context) error) error 
 	return do(ctx)
 }
 
-// end waits until nothing is done any more.
+// end waits until do has returned, and prevents further calls.
 func (l *leader) end() {
 	l.mu.Lock()
 	l.over = true
@@ -93,8 +89,7 @@ func (l *leader) end() {
 	l.acting.Wait()
 }
 
-// spoken is a lock to which a machine that is off says nothing, also not that it
-// lets go.
+// spoken is a lock to which a machine that is off cannot write, and which it cannot release.
 type spoken struct {
 	resourcelock.Interface
 	isHeard func() bool

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// End waits for what works on boxes, and deletes those that are there by then. An
-// error says that the time was too short.
+// End waits for work on boxes, and then deletes the existing ones. An error means that the time was too short.
 func End(ctx context.Context, work *sync.WaitGroup, boxes func() []Box) error {
 	done := make(chan struct{})
 	go func() {
@@ -20,7 +19,7 @@ func End(ctx context.Context, work *sync.WaitGroup, boxes func() []Box) error {
 	return DeleteAll(ctx, boxes())
 }
 
-// DeleteAll deletes boxes side by side. An error says that the time was too short.
+// DeleteAll deletes boxes in parallel. An error means that the time was too short.
 func DeleteAll(ctx context.Context, boxes []Box) error {
 	var all sync.WaitGroup
 	for _, box := range boxes {

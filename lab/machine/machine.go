@@ -1,5 +1,4 @@
-// Package machine is the contract between a cloud, which owns boxes, and the
-// operating system in them.
+// Package machine is the contract between a platform, which owns boxes, and the operating system in them.
 package machine
 
 import (
@@ -7,11 +6,11 @@ import (
 	"net/netip"
 )
 
-// Spec is a box as its cloud makes it.
+// Spec describes a box, as its platform creates it.
 type Spec struct {
-	// Name is the lab's name of it, unique in one lab: in facts and faults.
+	// Name is its name in facts and faults, unique in one lab.
 	Name string
-	// Hostname is what the platform tells the operating system, or nothing.
+	// Hostname comes from the platform's metadata; it may be empty.
 	Hostname string
 	UUID     string
 	// Platform is Talos' name of it: hcloud, nocloud or metal.
@@ -23,18 +22,17 @@ type Spec struct {
 	Disks     []Disk
 	NICs      []NIC
 	Image     Image
-	// ProviderID is what the cloud calls it, for its controller manager.
+	// ProviderID is the cloud's id of it, for the cloud controller manager.
 	ProviderID string
-	// InstanceType, Region and Zone are what the platform's metadata says.
+	// InstanceType, Region and Zone come from the platform's metadata.
 	InstanceType, Region, Zone string
-	// Resolvers are the name servers that the platform's metadata says, if any.
+	// Resolvers are the name servers of the platform's metadata, if any.
 	Resolvers []netip.Addr
-	// UserData is a machine config, or nothing. Meta is Talos' META partition as
-	// the image brings it along.
+	// UserData is a machine config; it may be empty. Meta is Talos' META partition
+	// in the image.
 	UserData []byte
 	Meta     map[uint8]string
-	// Serial is the machine's serial number; without one it is the number that
-	// the cloud gave it, if any.
+	// Serial is the machine's serial number; by default the number that the cloud gave it, if any.
 	Serial string
 }
 
@@ -53,23 +51,22 @@ type NIC struct {
 	MAC       string
 	Addresses []netip.Prefix
 	Gateway   netip.Addr
-	// DHCP says that the cloud would hand these addresses out by DHCP: the node
-	// has them only while it asks.
+	// DHCP means that the platform assigns these addresses by DHCP: the node has them only while its config enables DHCP.
 	DHCP bool
-	// Server is the DHCP server of the network that it is plugged into, which
-	// knows nothing of Addresses; nil where there is none.
+	// Server is the DHCP server of its network, which is independent of Addresses;
+	// nil if there is none.
 	Server DHCP
-	// Public says that the world can reach it.
+	// Public means that it can be reached from outside.
 	Public bool
 }
 
-// DHCP is a server that hands out addresses by MAC.
+// DHCP is a server that assigns addresses by MAC.
 type DHCP interface {
-	// Lease is what a MAC gets: always the same. The machine's name is for facts.
+	// Lease returns the lease of a MAC, always the same. The machine's name is for facts.
 	Lease(mac, machine string) (Lease, error)
 }
 
-// Lease is what a DHCP server hands out.
+// Lease is the answer of a DHCP server.
 type Lease struct {
 	Address   netip.Prefix
 	Gateway   netip.Addr
@@ -80,26 +77,25 @@ type Lease struct {
 type Image struct {
 	// Talos is the version, such as "1.13.8"; Schematic the Image Factory's id.
 	Talos, Schematic string
-	// Installed says that it is a disk image which needs no install.
+	// Installed means that it is a disk image, which needs no installation.
 	Installed bool
 }
 
-// Box is a machine with an operating system. Calls return at once; what they
-// start takes its time.
+// Box is a machine with an operating system. Calls return at once, before what they start is complete.
 type Box interface {
 	PowerOn()
 	PowerOff() // as pulling the plug
 	Shutdown() // as pressing the button
-	Reset()    // as pulling the plug and putting it back
+	Reset()    // as pulling the plug and plugging it in again
 	Attach(NIC)
 	Detach(mac string)
-	// Powered says whether it is on: a box may turn itself off.
+	// Powered reports whether it is on: a box may turn itself off.
 	Powered() bool
-	// Delete ends it for good and waits until nothing of it runs.
+	// Delete ends it permanently and waits until nothing of it runs.
 	Delete(ctx context.Context)
 }
 
-// Maker makes boxes; they are off at first.
+// Maker creates boxes, which are off at first.
 type Maker interface {
 	Make(spec Spec) (Box, error)
 }

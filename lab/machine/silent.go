@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// Silent is a box with a power supply and nothing that answers: a system other
-// than Talos, or none.
+// Silent is a box with power but without anything that answers: another system than Talos, or none.
 type Silent struct {
 	mu sync.Mutex
 	on bool
@@ -20,7 +19,7 @@ func (b *Silent) set(on bool) {
 	b.on = on
 }
 
-// PowerOn implements Box, as all that follows.
+// PowerOn implements Box, like all that follow.
 func (b *Silent) PowerOn()               { b.set(true) }
 func (b *Silent) PowerOff()              { b.set(false) }
 func (b *Silent) Shutdown()              { b.set(false) }

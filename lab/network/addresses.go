@@ -4,14 +4,13 @@ import "net/netip"
 
 // The addresses that every lab has.
 var (
-	// Operator is where connections come from that name no source: those of the
-	// person and of the tools that run in the lab.
+	// Operator is the default source of connections: those of the user and of the tools that run in the lab.
 	Operator = netip.MustParseAddr("192.0.2.100")
-	// Stranger is someone else, for firewalls to keep out.
-	Stranger = netip.MustParseAddr("192.0.2.200")
+	// Outsider is another source, which firewalls should block.
+	Outsider = netip.MustParseAddr("192.0.2.200")
 
 	Operator6 = netip.MustParseAddr("2001:db8::100")
-	Stranger6 = netip.MustParseAddr("2001:db8::200")
+	Outsider6 = netip.MustParseAddr("2001:db8::200")
 
 	// Control serves the lab's own API; Cloud that of Hetzner; Factory is the
 	// Image Factory and Git the git server.

@@ -2,13 +2,11 @@ package network
 
 import "net/netip"
 
-// Firewalls are routing rules: what a firewall lets through is routed to the
-// address, the rest into the void. So they hold for whoever listens, also for
-// processes that open their sockets themselves, and a port where nobody listens
-// is as silent as one behind a real firewall.
+// Firewalls are routing rules: what a firewall allows is routed to the address, the rest is dropped. So they apply to every listener, even to processes that
+// open their sockets themselves, and a blocked port is as silent as behind a real firewall.
 
-// firstEphemeral is the first port of outgoing connections. Firewalls let
-// everything pass from here on, which is where answers arrive.
+// firstEphemeral is the first port of outgoing connections. Firewalls allow
+// everything from here on, because answers arrive there.
 const firstEphemeral = 51000
 
 // guarded are the ports that a firewall closes.
@@ -24,8 +22,7 @@ func (h *Host) SetFirewall(addr netip.Addr, firewall *Firewall) {
 	if firewall == nil {
 		delete(h.firewall, addr)
 	}
-	// What lets through comes first and goes last: nothing that is allowed
-	// before and after is lost in between.
+	// Rules are added before others are removed, so that traffic that is allowed before and after is not lost in between.
 	for _, rule := range without(now, before) {
 		if err := h.kernel.RuleAdd(rule.netlink()); err != nil {
 			h.log.Error("add a rule of a firewall", "address", addr, "rule", rule, "error", err)
@@ -40,7 +37,7 @@ func (h *Host) SetFirewall(addr netip.Addr, firewall *Firewall) {
 	}
 }
 
-// rules says a firewall as routing rules, those that let through first.
+// rules returns a firewall as routing rules, those that allow something first.
 func rules(addr netip.Addr, firewall *Firewall) []rule {
 	if firewall == nil {
 		return nil
@@ -72,9 +69,8 @@ func rules(addr netip.Addr, firewall *Firewall) []rule {
 			}
 		}
 	}
-	// A socket of IPv6 that has no source yet is routed only once, without one,
-	// and matches no rule that asks for a source. It will be the operator's. So
-	// it has rules of its own, after those that drop whoever has a source.
+	// An IPv6 socket without a source address yet is routed only once, without one, and matches no rule with a source. Its source will be the operator's
+	// address. So it has its own rules, after those that drop other sources.
 	if addr.Is6() {
 		for _, part := range anywhere6 {
 			add(rule{orderDrop, part, to, guarded, tableVoid})
@@ -86,8 +82,7 @@ func rules(addr netip.Addr, firewall *Firewall) []rule {
 
 var anywhere6 = []netip.Prefix{netip.MustParsePrefix("::/1"), netip.MustParsePrefix("8000::/1")}
 
-// halves splits "from anywhere" in IPv6 in two: the kernel takes a prefix of no
-// bits as none, which also matches what has no source yet.
+// halves splits the prefix ::/0 in two: the kernel treats a prefix of no bits as no prefix, which also matches a packet without a source yet.
 func halves(prefix netip.Prefix) []netip.Prefix {
 	if prefix.Addr().Is6() && prefix.Bits() == 0 {
 		return anywhere6
@@ -95,7 +90,7 @@ func halves(prefix netip.Prefix) []netip.Prefix {
 	return []netip.Prefix{prefix}
 }
 
-// without are the rules that are not among others.
+// without returns the rules that are not among others.
 func without(rules, others []rule) []rule {
 	known := map[rule]bool{}
 	for _, other := range others {

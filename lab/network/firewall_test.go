@@ -23,7 +23,7 @@ func TestFirewallLetsInWhomItNames(t *testing.T) {
 		require.NoError(t, err)
 		greet(t, listener)
 	}
-	const operator, stranger, operator6, stranger6 = "192.0.2.100", "192.0.2.200", "2001:db8::100", "2001:db8::200"
+	const operator, outsider, operator6, outsider6 = "192.0.2.100", "192.0.2.200", "2001:db8::100", "2001:db8::200"
 	type attempt struct{ from, to, want string }
 	for _, test := range []struct {
 		name     string
@@ -32,15 +32,15 @@ func TestFirewallLetsInWhomItNames(t *testing.T) {
 	}{
 		{"none", nil, []attempt{
 			{"", "203.0.113.11:50000", operator},
-			{stranger, "203.0.113.11:50000", stranger},
-			{stranger6, "[2001:db8:2::11]:50000", stranger6},
-			{stranger, "203.0.113.11:22", "refused"},
+			{outsider, "203.0.113.11:50000", outsider},
+			{outsider6, "[2001:db8:2::11]:50000", outsider6},
+			{outsider, "203.0.113.11:22", "refused"},
 		}},
 		{"nobody", &Firewall{}, []attempt{
 			{"", "203.0.113.11:50000", "silence"},
-			{stranger, "203.0.113.11:22", "silence"},
+			{outsider, "203.0.113.11:22", "silence"},
 			{"", "[2001:db8:2::11]:50000", "silence"},
-			{stranger6, "[2001:db8:2::11]:22", "silence"},
+			{outsider6, "[2001:db8:2::11]:22", "silence"},
 			{"203.0.113.11", "203.0.113.11:50000", "203.0.113.11"},
 			{"2001:db8:2::11", "[2001:db8:2::11]:50000", "2001:db8:2::11"},
 			{"", "203.0.113.12:80", operator},
@@ -49,10 +49,10 @@ func TestFirewallLetsInWhomItNames(t *testing.T) {
 		{"the operator, one port", &Firewall{Allow: []Allow{allow(50000, 50000, operator+"/32", operator6+"/128")}}, []attempt{
 			{"", "203.0.113.11:50000", operator},
 			{operator, "203.0.113.11:50000", operator},
-			{stranger, "203.0.113.11:50000", "silence"},
+			{outsider, "203.0.113.11:50000", "silence"},
 			{"", "203.0.113.11:6443", "silence"},
 			{"", "[2001:db8:2::11]:50000", operator6},
-			{stranger6, "[2001:db8:2::11]:50000", "silence"},
+			{outsider6, "[2001:db8:2::11]:50000", "silence"},
 			{"", "[2001:db8:2::11]:6443", "silence"},
 		}},
 		{"a network, and anywhere", &Firewall{Allow: []Allow{
@@ -66,15 +66,15 @@ func TestFirewallLetsInWhomItNames(t *testing.T) {
 			{"203.0.113.12", "203.0.113.11:50002", "silence"},
 			{"", "203.0.113.11:50000", "silence"},
 			{"", "203.0.113.11:6443", operator},
-			{stranger, "203.0.113.11:50000", stranger},
-			{stranger, "203.0.113.11:22", "refused"},
+			{outsider, "203.0.113.11:50000", outsider},
+			{outsider, "203.0.113.11:22", "refused"},
 			{"2001:db8:2::12", "[2001:db8:2::11]:50000", "2001:db8:2::12"},
 			{"", "[2001:db8:2::11]:50000", "silence"},
 			{"", "[2001:db8:2::11]:6443", operator6},
-			{stranger6, "[2001:db8:2::11]:6443", stranger6},
+			{outsider6, "[2001:db8:2::11]:6443", outsider6},
 		}},
 		{"none again", nil, []attempt{
-			{stranger, "203.0.113.11:50000", stranger},
+			{outsider, "203.0.113.11:50000", outsider},
 			{"", "[2001:db8:2::11]:22", "refused"},
 		}},
 	} {

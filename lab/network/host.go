@@ -29,13 +29,12 @@ type Host struct {
 
 var _ Network = (*Host)(nil)
 
-// NewHost prepares the network namespace that this process is in, which must be
-// a new one: it brings loopback up, sends what nobody answers into the void, and
-// adds the operator's and the stranger's addresses.
+// NewHost prepares this process's network namespace, which must be a new one: it brings loopback up, drops packets to addresses that are not up, and adds the
+// addresses of the operator and the outsider.
 func NewHost(log *slog.Logger) (*Host, error) {
 	kernel, err := netlink.NewHandle(unix.NETLINK_ROUTE)
 	if err != nil {
-		return nil, fmt.Errorf("talk to the kernel about the network: %w", err)
+		return nil, fmt.Errorf("open netlink: %w", err)
 	}
 	h := &Host{log: log, kernel: kernel, up: map[netip.Addr]*sockets{}, firewall: map[netip.Addr][]rule{}}
 	if err := h.setup(); err != nil {
@@ -53,7 +52,7 @@ func (h *Host) setup() error {
 	if err := h.kernel.LinkSetUp(h.lo); err != nil {
 		return fmt.Errorf("bring loopback up: %w", err)
 	}
-	for _, addr := range []netip.Addr{Operator, Stranger, Operator6, Stranger6} {
+	for _, addr := range []netip.Addr{Operator, Outsider, Operator6, Outsider6} {
 		if err := h.Add(addr); err != nil {
 			return err
 		}
@@ -64,17 +63,15 @@ func (h *Host) setup() error {
 	if err := h.addTables(); err != nil {
 		return err
 	}
-	// Ports from here on are those of connections going out: no firewall looks
-	// at answers to them. The file is this namespace's own.
+	// Ports from here on are those of outgoing connections: no firewall blocks
+	// answers to them. The file belongs to this namespace.
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_local_port_range", fmt.Appendf(nil, "%d 65535", firstEphemeral), 0); err != nil {
 		return fmt.Errorf("set the ports of outgoing connections: %w", err)
 	}
 	return nil
 }
 
-// addVoid makes packets vanish that go to addresses which are not up. They leave
-// by a cable whose other end throws them away; nobody is asked for a hardware
-// address, which nobody would give and which would fail at once.
+// addVoid drops packets to addresses that are not up. They leave by a veth whose other end discards them. It needs no ARP, which would fail at once.
 func (h *Host) addVoid() error {
 	cable := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "out"}, PeerName: "void"}
 	if err := h.kernel.LinkAdd(cable); err != nil {
@@ -109,7 +106,7 @@ func (h *Host) addVoid() error {
 	return nil
 }
 
-// Add brings an address up; nothing happens when it is.
+// Add brings an address up, unless it is up already.
 func (h *Host) Add(addr netip.Addr) error {
 	addr = addr.Unmap()
 	h.mu.Lock()
@@ -127,9 +124,8 @@ func (h *Host) Add(addr netip.Addr) error {
 	return nil
 }
 
-// Remove takes an address down; nothing happens when it is not up. Its listeners
-// close and its connections break: this end at once, while the other end hears
-// nothing any more, as when a plug is pulled.
+// Remove takes an address down, if it is up. Its listeners close and its connections break: this end at once, while the other end gets no more packets, as
+// after a loss of power.
 func (h *Host) Remove(addr netip.Addr) error {
 	addr = addr.Unmap()
 	h.mu.Lock()
@@ -139,7 +135,7 @@ func (h *Host) Remove(addr netip.Addr) error {
 		return nil
 	}
 	delete(h.up, addr)
-	// The address goes first, so that no goodbye is sent.
+	// The address is removed first, so that the peer gets no FIN or RST.
 	err := errors.Join(h.kernel.RouteDel(h.routeTo(addr)), h.kernel.AddrDel(h.lo, address(addr)))
 	sockets.end()
 	if err != nil {
@@ -148,8 +144,8 @@ func (h *Host) Remove(addr netip.Addr) error {
 	return nil
 }
 
-// routeTo is the route to an address that is up. The kernel's own would let
-// connections to the address come from itself; this one is asked before it.
+// routeTo returns the route to an address that is up. With the kernel's own route, connections to the address would also have it as their source; this route
+// precedes it.
 func (h *Host) routeTo(addr netip.Addr) *netlink.Route {
 	from, scope := Operator, netlink.SCOPE_HOST
 	if addr.Is6() {
@@ -165,7 +161,7 @@ func (h *Host) routeTo(addr netip.Addr) *netlink.Route {
 	}
 }
 
-// address is one of a single host; nobody else has it, so nobody is asked.
+// address returns an address of a single host, without duplicate address detection.
 func address(addr netip.Addr) *netlink.Addr {
 	found := &netlink.Addr{IPNet: toIPNet(netip.PrefixFrom(addr, addr.BitLen()))}
 	if addr.Is6() {
@@ -212,8 +208,7 @@ func (h *Host) Dial(ctx context.Context, from netip.Addr, to netip.AddrPort) (ne
 	return sockets.connection(conn.(*net.TCPConn))
 }
 
-// lateSourcePort lets the kernel choose the source port when it knows the
-// destination: else each port of an address would serve one connection only.
+// lateSourcePort makes the kernel choose the source port when it knows the destination: otherwise each port of an address would serve only one connection.
 func lateSourcePort(_, _ string, conn syscall.RawConn) error {
 	var set error
 	err := conn.Control(func(fd uintptr) {

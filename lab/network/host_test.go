@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// silence is how long a connection that nobody answers is waited for.
+// silence is how long a test waits for a connection that nothing answers.
 const silence = 200 * time.Millisecond
 
 // theHost is the one network of the namespace that these tests run in.
@@ -25,7 +25,7 @@ var theHost = sync.OnceValues(func() (*Host, error) {
 	return NewHost(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 })
 
-// host gives the network and takes the addresses down after the test.
+// host returns the network and takes the addresses down after the test.
 func host(t *testing.T, up ...string) *Host {
 	t.Helper()
 	h, err := theHost()
@@ -61,8 +61,8 @@ func greet(t *testing.T, listener net.Listener) {
 	})
 }
 
-// reach says what comes of connecting: who the other side sees, "refused" or
-// "silence".
+// reach connects and returns the result: the source that the other end sees,
+// "refused" or "silence".
 func reach(t *testing.T, h *Host, from, to string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), silence)
@@ -163,8 +163,8 @@ func TestRemoveBreaksConnections(t *testing.T) {
 	_, err = outside.Read(make([]byte, 1))
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the other end hears nothing")
 
-	// What the other end sends reaches the machine when it is back, which knows
-	// nothing of the connection.
+	// When the machine is back, it gets what the other end sends, and does not know the
+	// connection.
 	require.NoError(t, h.Add(node))
 	require.NoError(t, outside.SetReadDeadline(time.Time{}))
 	_, err = outside.Write([]byte("still there?"))

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// Loopback is a network of addresses that the machine has anyway, 127.0.0.0/8,
-// for tests. It keeps nothing out.
+// Loopback is a network of addresses that every machine has, 127.0.0.0/8, for tests. It has no firewall.
 type Loopback struct {
 	mu sync.Mutex
 	up map[netip.Addr]bool
@@ -17,7 +16,7 @@ type Loopback struct {
 
 var _ Network = (*Loopback)(nil)
 
-// Add notes that the address is up.
+// Add records that the address is up.
 func (l *Loopback) Add(addr netip.Addr) error {
 	if !addr.IsLoopback() {
 		return fmt.Errorf("%s is not on loopback", addr)
@@ -31,7 +30,7 @@ func (l *Loopback) Add(addr netip.Addr) error {
 	return nil
 }
 
-// Remove notes that it is down.
+// Remove records that it is down.
 func (l *Loopback) Remove(addr netip.Addr) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +38,7 @@ func (l *Loopback) Remove(addr netip.Addr) error {
 	return nil
 }
 
-// Up says whether an address is.
+// Up reports whether an address is.
 func (l *Loopback) Up(addr netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

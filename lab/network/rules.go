@@ -8,15 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The routing tables: the addresses that are up, and one that leads into the
-// void.
+// The routing tables: the addresses that are up, and one that drops everything.
 const (
 	tableUp   = 67
 	tableVoid = 66
 )
 
-// The order in which the kernel asks the rules. Those of one firewall do not
-// touch the address of another.
+// The order in which the kernel evaluates the rules. The rules of one firewall do not affect the address of another.
 const (
 	orderAllow = 10 + iota
 	orderDrop
@@ -26,7 +24,7 @@ const (
 	orderLocal // of the kernel's own table, which is the first unless moved
 )
 
-// rule says where TCP to an address goes.
+// rule defines where TCP to an address goes.
 type rule struct {
 	order    int
 	from, to netip.Prefix // from is invalid for any source, or none yet
@@ -36,7 +34,7 @@ type rule struct {
 
 type ports struct{ first, last uint16 }
 
-// netlink is the rule as the kernel takes it.
+// netlink returns the rule in the kernel's format.
 func (r rule) netlink() *netlink.Rule {
 	found := tableRule(r.to.Addr(), r.order, r.table)
 	found.IPProto = unix.IPPROTO_TCP
@@ -48,8 +46,7 @@ func (r rule) netlink() *netlink.Rule {
 	return found
 }
 
-// addTables makes the kernel ask firewalls first, then for the addresses that are
-// up, then what it would by itself.
+// addTables makes the kernel evaluate firewalls first, then the addresses that are up, then its own table.
 func (h *Host) addTables() error {
 	for _, family := range []netip.Addr{Operator, Operator6} {
 		for order, table := range map[int]int{orderUp: tableUp, orderLocal: unix.RT_TABLE_LOCAL} {

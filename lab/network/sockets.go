@@ -18,8 +18,7 @@ func newSockets() *sockets {
 	return &sockets{listeners: map[*listener]struct{}{}, conns: map[*conn]struct{}{}}
 }
 
-// end closes all of them. Connections drop what is under way, so that nothing of
-// them is left in the kernel.
+// end closes all of them. Connections drop unsent data, so that nothing of them remains in the kernel.
 func (s *sockets) end() {
 	s.mu.Lock()
 	s.ended = true
@@ -39,7 +38,7 @@ func drop(conn *net.TCPConn) {
 	_ = conn.Close()
 }
 
-// listener keeps a listener of an address that cannot go down meanwhile.
+// listener adds a listener of an address that cannot go down meanwhile.
 func (s *sockets) listener(inner *net.TCPListener) net.Listener {
 	l := &listener{TCPListener: inner, of: s}
 	s.mu.Lock()
@@ -48,8 +47,7 @@ func (s *sockets) listener(inner *net.TCPListener) net.Listener {
 	return l
 }
 
-// connection keeps a connection until it is closed; one of an address that went
-// down meanwhile is dropped.
+// connection adds a connection until it is closed; if its address went down meanwhile, it is dropped.
 func (s *sockets) connection(inner *net.TCPConn) (net.Conn, error) {
 	c := &conn{TCPConn: inner, of: s}
 	s.mu.Lock()

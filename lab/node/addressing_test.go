@@ -56,7 +56,7 @@ resolvers:
     layer: platform
 `
 
-// atHome is a machine in a network with a DHCP server.
+// atHome returns a machine in a network with a DHCP server.
 func (l *testLab) atHome(name, platform string, number int) (machine.Spec, *dhcp.Server) {
 	l.t.Helper()
 	server, err := dhcp.New(dhcp.Options{
@@ -85,15 +85,15 @@ func leaseOf(t *testing.T, server *dhcp.Server) string {
 
 func resolversOf(t *testing.T, n *node) []netip.Addr {
 	t.Helper()
-	resolvers, err := safe.StateGetByID[*network.ResolverStatus](t.Context(), n.resources.State, network.ResolverID)
+	resolvers, err := safe.StateGetByID[*network.ResolverStatus](t.Context(), n.boot.State, network.ResolverID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return resolvers.TypedSpec().DNSServers
 }
 
-// The network that an image brings along is there before a config, and nobody is
-// asked for another.
+// The network in an image's META is up before there is a config, and the node does not
+// ask a DHCP server.
 func TestTheNetworkIsInMETA(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lab := newTestLab(t)
@@ -101,9 +101,7 @@ func TestTheNetworkIsInMETA(t *testing.T) {
 		one, server := lab.atHome("vm-300", "metal", 1)
 		one.Meta = map[uint8]string{10: metaNetwork}
 		cp := lab.make(one)
-		cp.PowerOn()
-		facts := lab.until("vm-300", "stage", "maintenance")
-		synctest.Wait()
+		facts := lab.intoMaintenance(cp)
 		if up := values(facts, "vm-300", "address"); !slices.Equal(up, []string{"10.0.0.11"}) {
 			t.Errorf("addresses in maintenance: %q", up)
 		}
@@ -114,9 +112,18 @@ func TestTheNetworkIsInMETA(t *testing.T) {
 		if resolvers := resolversOf(t, n); !slices.Equal(resolvers, []netip.Addr{netip.MustParseAddr("10.0.0.1")}) {
 			t.Errorf("resolvers: %v", resolvers)
 		}
-		routes, err := safe.StateListAll[*network.RouteStatus](t.Context(), n.resources.State)
-		if err != nil || routes.Len() != 1 || routes.Get(0).TypedSpec().Gateway != netip.MustParseAddr("10.0.0.1") {
-			t.Errorf("routes: %d, %v", routes.Len(), err)
+		routes, err := safe.StateListAll[*network.RouteStatus](t.Context(), n.boot.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gateways []string
+		for route := range routes.All() {
+			if gateway := route.TypedSpec().Gateway; gateway.IsValid() {
+				gateways = append(gateways, gateway.String())
+			}
+		}
+		if !slices.Equal(gateways, []string{"10.0.0.1"}) {
+			t.Errorf("gateways: %q", gateways)
 		}
 		if leases := server.Leases(); len(leases) > 0 {
 			t.Errorf("it asked by DHCP: %+v", leases)
@@ -124,7 +131,7 @@ func TestTheNetworkIsInMETA(t *testing.T) {
 	})
 }
 
-// META that is written while the node runs counts at once.
+// META that is written while the node runs takes effect at once.
 func TestMETAIsWrittenLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lab := newTestLab(t)
@@ -132,15 +139,13 @@ func TestMETAIsWrittenLater(t *testing.T) {
 		one, server := lab.atHome("vm-300", "metal", 1)
 		one.Meta = map[uint8]string{10: "addresses: nonsense"}
 		cp := lab.make(one)
-		cp.PowerOn()
-		lab.until("vm-300", "stage", "maintenance")
-		synctest.Wait()
+		lab.intoMaintenance(cp)
 		leased := leaseOf(t, server)
 		if up := lab.network.addresses(); !slices.Equal(up, []string{leased}) {
 			t.Errorf("up with a META that cannot be read: %q", up)
 		}
 		if said := cp.running().grep("machined", "network config from META"); len(said) == 0 {
-			t.Error("nothing is said of it")
+			t.Error("the error is not logged")
 		}
 		text := metaNetwork
 		cp.running().SetMeta(10, &text)
@@ -149,21 +154,6 @@ func TestMETAIsWrittenLater(t *testing.T) {
 			t.Errorf("up with META: %q", up)
 		}
 	})
-}
-
-// An installer medium brings its META along whenever it boots; what a disk's own
-// image had is gone when the disk is wiped.
-func TestAResetAndMETA(t *testing.T) {
-	for _, installed := range []bool{false, true} {
-		one := spec("cp-1", "metal", "1.13.8", 1)
-		one.Image.Installed = installed
-		one.Meta = map[uint8]string{10: metaNetwork}
-		d := newDisk(one)
-		d.wipe(true)
-		if left := len(d.metaKeys()) > 0; left == installed {
-			t.Errorf("installed %v: META is there after a reset: %v", installed, left)
-		}
-	}
 }
 
 // A NoCloud seed with an address gives it before a config; one without leaves the
@@ -177,9 +167,7 @@ func TestTheNetworkIsInANoCloudSeed(t *testing.T) {
 		one.NICs[0].Name, one.NICs[0].Gateway = "eth0", netip.MustParseAddr("10.0.0.1")
 		one.NICs[0].Addresses = []netip.Prefix{netip.MustParsePrefix("10.0.0.12/16")}
 		cp := lab.make(one)
-		cp.PowerOn()
-		facts := lab.until("vm-301", "stage", "maintenance")
-		synctest.Wait()
+		facts := lab.intoMaintenance(cp)
 		if up := values(facts, "vm-301", "address"); !slices.Equal(up, []string{"10.0.0.12"}) {
 			t.Errorf("addresses in maintenance: %q", up)
 		}
@@ -213,9 +201,7 @@ func TestDHCPFirstAndStaticLater(t *testing.T) {
 		one, server := lab.atHome("vm-300", "metal", 1)
 		cp := lab.make(one)
 		for range 2 {
-			cp.PowerOn()
-			lab.until("vm-300", "stage", "maintenance")
-			synctest.Wait()
+			lab.intoMaintenance(cp)
 			if up := lab.network.addresses(); !slices.Equal(up, []string{leaseOf(t, server)}) {
 				t.Fatalf("up in maintenance: %q", up)
 			}
@@ -237,7 +223,7 @@ func TestDHCPFirstAndStaticLater(t *testing.T) {
 	})
 }
 
-// A config may call the NIC by a name of its own, and ask by DHCP under that.
+// A config may give the NIC an alias, and configure DHCP under that name.
 func TestTheNICHasAnAlias(t *testing.T) {
 	const documents = `---
 apiVersion: v1alpha1
@@ -273,7 +259,7 @@ name: net0
 				if up := lab.network.addresses(); !slices.Equal(up, []string{wanted}) {
 					t.Errorf("up: %q, wanted %s", up, wanted)
 				}
-				link, err := safe.StateGetByID[*network.LinkStatus](t.Context(), cp.running().resources.State, "enp6s18")
+				link, err := safe.StateGetByID[*network.LinkStatus](t.Context(), cp.running().boot.State, "enp6s18")
 				if err != nil || link.TypedSpec().Alias != "net0" {
 					t.Errorf("the link is %v, %v", link, err)
 				}

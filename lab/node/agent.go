@@ -10,21 +10,20 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 )
 
-// agentExtension runs the agent that speaks to the hypervisor.
+// agentExtension runs the guest agent, which talks to the hypervisor.
 const agentExtension = "siderolabs/qemu-guest-agent"
 
-// Guest is what the agent says, while Talos runs with it: it needs no config, and
-// so it answers in maintenance as well.
+// Guest returns the answer of the guest agent, while Talos runs with one. The agent needs no config, so it answers in maintenance too.
 func (b *box) Guest() (machine.Guest, bool) {
 	n := b.running()
 	if n == nil || !n.hasAgent() {
 		return machine.Guest{}, false
 	}
-	links, err := safe.StateListAll[*network.LinkStatus](n.ctx, n.resources.State)
+	links, err := safe.StateListAll[*network.LinkStatus](n.boot.Ctx, n.boot.State)
 	if err != nil {
 		return machine.Guest{}, false // the boot ends
 	}
-	addresses, err := safe.StateListAll[*network.AddressStatus](n.ctx, n.resources.State)
+	addresses, err := safe.StateListAll[*network.AddressStatus](n.boot.Ctx, n.boot.State)
 	if err != nil {
 		return machine.Guest{}, false
 	}
@@ -46,7 +45,7 @@ func (b *box) Guest() (machine.Guest, bool) {
 }
 
 func (n *node) hasAgent() bool {
-	return slices.ContainsFunc(n.Extensions(n.image.Schematic, n.image.Talos), func(e Extension) bool {
+	return slices.ContainsFunc(n.boot.Extensions(), func(e Extension) bool {
 		return e.Name == agentExtension || e.Service == "qemu-guest-agent"
 	})
 }

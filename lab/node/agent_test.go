@@ -23,7 +23,10 @@ func TestTheAgentAnswersInMaintenanceToo(t *testing.T) {
 		guest, answers := one.Guest()
 		require.True(t, answers)
 		require.Equal(t, "1.13.8", guest.Talos)
-		require.Contains(t, guest.Links, machine.GuestLink{Name: "eth0", MAC: "92:00:00:00:00:01", Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.1/32")}})
+		require.Contains(t, guest.Links, machine.GuestLink{
+			Name: "eth0", MAC: "92:00:00:00:00:01",
+			Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.1/32"), netip.MustParsePrefix("fe80::9000:ff:fe00:1/64")},
+		})
 	})
 }
 

@@ -1,23 +1,20 @@
 package node
 
 import (
-	"path"
 	"slices"
-
-	"github.com/siderolabs/talos/pkg/machinery/resources/block"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 )
 
-// Image is the Talos on the disk by now, which may have upgraded itself.
+// Image returns the current Talos on the disk, which may have been upgraded.
 func (b *box) Image() machine.Image {
-	if installed, _, _ := b.disk.read(); installed != nil {
+	if installed, _, _ := b.disk.Read(); installed != nil {
 		return *installed
 	}
-	return b.spec.Image
+	return b.currentSpec().Image
 }
 
-// Resize gives the machine other hardware, which it has from the next boot on.
+// Resize changes the machine's hardware, from the next boot on.
 func (b *box) Resize(cpus, memoryMiB int, diskBytes uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -27,70 +24,45 @@ func (b *box) Resize(cpus, memoryMiB int, diskBytes uint64) {
 	b.spec.Disks = disks
 }
 
-// CPUs implements talosapi.Machine.
-func (b *box) CPUs() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.spec.CPUs
-}
-
-// MemoryMiB implements talosapi.Machine.
-func (b *box) MemoryMiB() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.spec.MemoryMiB
-}
-
-// AttachDisk plugs a disk in, also while the machine runs.
+// AttachDisk attaches a disk, even while the machine is on.
 func (b *box) AttachDisk(disk machine.Disk) {
 	b.mu.Lock()
 	b.extra = append(slices.Clone(b.extra), disk)
 	b.mu.Unlock()
 	if node := b.running(); node != nil {
-		node.plug(blockDevice{disk})
+		node.hardware.Plug(disk)
 	}
 }
 
-// DetachDisk pulls it out.
+// DetachDisk detaches a disk.
 func (b *box) DetachDisk(serial string) {
 	b.mu.Lock()
 	b.extra = slices.DeleteFunc(slices.Clone(b.extra), func(disk machine.Disk) bool { return disk.Serial == serial })
 	b.mu.Unlock()
 	if node := b.running(); node != nil {
-		node.pull(serial)
+		node.hardware.Pull(serial)
 	}
 }
 
-// bays are the disks that are plugged in.
-func (b *box) bays() []machine.Disk {
+// Disks implements boot.Hardware.
+func (b *box) Disks() []machine.Disk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Concat(b.spec.Disks, b.extra)
 }
 
-// plug shows a disk that came after boot.
-func (n *node) plug(disk blockDevice) {
-	n.mu.Lock()
-	n.devices = append(slices.Clone(n.devices), disk)
-	n.mu.Unlock()
-	// It fails only when the boot ends, and with it all that is shown.
-	_ = n.showDisk(disk)
-}
-
-// pull takes a disk away that goes while Talos runs.
-func (n *node) pull(serial string) {
-	n.mu.Lock()
-	devices := n.devices
-	at := slices.IndexFunc(devices, func(disk blockDevice) bool { return disk.Serial == serial })
-	if at >= 0 {
-		n.devices = slices.Delete(slices.Clone(devices), at, at+1)
+func (b *box) status() Status {
+	status := Status{Name: b.name, UUID: b.currentSpec().UUID, Powered: b.Powered()}
+	for _, nic := range b.NICs() {
+		status.MACs = append(status.MACs, nic.MAC)
 	}
-	n.mu.Unlock()
-	if at < 0 {
-		return
+	if n := b.running(); n != nil {
+		status.Talos = n.Version()
+		stage, ready := n.sequencer.Stage()
+		status.Stage, status.Ready = stage.String(), ready
+		for _, addr := range n.Addresses() {
+			status.Addresses = append(status.Addresses, addr.String())
+		}
 	}
-	id := path.Base(devices[at].Device)
-	// As above.
-	_ = drop(n.ctx, n.resources.State, "block.DisksController", block.NewDisk(block.NamespaceName, id).Metadata())
-	_ = drop(n.ctx, n.resources.State, "block.DiscoveryController", block.NewDiscoveredVolume(block.NamespaceName, id).Metadata())
+	return status
 }

@@ -2,30 +2,29 @@ package node
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/boot"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/disk"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
 
-// errUnplugged is how a boot ends when the power goes.
-var errUnplugged = errors.New("the power is off")
-
-// box is a machine: power, disks, NICs and the Talos that runs.
+// box is a machine: power, disks, NICs and the running Talos.
 type box struct {
-	*Maker
-	spec machine.Spec
-	disk *disk
+	maker *Maker
+	name  string
+	disk  *disk.Disk
 
 	mu      sync.Mutex
+	spec    machine.Spec
 	nics    []machine.NIC
-	extra   []machine.Disk // attached since
+	extra   []machine.Disk // attached later
 	on      bool
 	deleted bool
 	unplug  context.CancelCauseFunc
-	// ended is closed when nothing runs any more of the last time it was on.
+	// ended is closed when nothing runs any more since it was last on.
 	ended chan struct{}
 	node  *node
 	boots int
@@ -36,7 +35,7 @@ var _ machine.Box = (*box)(nil)
 func newBox(m *Maker, spec machine.Spec) *box {
 	ended := make(chan struct{})
 	close(ended)
-	return &box{Maker: m, spec: spec, disk: newDisk(spec), nics: slices.Clone(spec.NICs), ended: ended}
+	return &box{maker: m, name: spec.Name, spec: spec, disk: disk.New(spec), nics: slices.Clone(spec.NICs), ended: ended}
 }
 
 // PowerOn implements machine.Box.
@@ -53,7 +52,7 @@ func (b *box) powerOn() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	before, ended := b.ended, make(chan struct{})
 	b.on, b.unplug, b.ended = true, cancel, ended
-	b.Timeline.Record(b.spec.Name, "power", "on")
+	b.record("power", "on")
 	go func() {
 		defer close(ended)
 		defer cancel(nil)
@@ -72,8 +71,8 @@ func (b *box) PowerOff() {
 func (b *box) powerOff() {
 	if b.on {
 		b.on = false
-		b.Timeline.Record(b.spec.Name, "power", "off")
-		b.unplug(errUnplugged)
+		b.record("power", "off")
+		b.unplug(boot.ErrUnplugged)
 	}
 }
 
@@ -87,7 +86,7 @@ func (b *box) Reset() {
 	}
 }
 
-// Shutdown implements machine.Box. Firmware does not heed the button.
+// Shutdown implements machine.Box. Firmware ignores the power button.
 func (b *box) Shutdown() {
 	if node := b.running(); node != nil {
 		_ = node.Shutdown("", true)
@@ -119,7 +118,7 @@ func (b *box) Detach(mac string) {
 
 func (b *box) rewired() {
 	if node := b.running(); node != nil {
-		node.wires.ring()
+		node.network.Rewired()
 	}
 }
 
@@ -135,78 +134,91 @@ func (b *box) Delete(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	b.Kubernetes.WipeEtcd(b.spec.Name)
-	b.forget(b.spec.Name)
+	b.maker.options.Kubernetes.WipeEtcd(b.name)
+	b.maker.forget(b.name)
 }
 
+func (b *box) record(what, value string, detail ...string) {
+	b.maker.options.Timeline.Record(b.name, what, value, detail...)
+}
+
+func (b *box) currentSpec() machine.Spec {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spec
+}
+
+// running returns the running node, or nil.
 func (b *box) running() *node {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.node
 }
 
-func (b *box) wiring() []machine.NIC {
+// NICs implements boot.Hardware.
+func (b *box) NICs() []machine.NIC {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.nics
 }
 
-// run is one time from power on to off, with as many boots as there are.
+// run is the time from power on to power off, with all its boots.
 func (b *box) run(ctx context.Context) {
 	for {
-		if b.Pace.Wait(ctx, pace.Firmware, b.spec.Name) != nil {
+		if b.maker.options.Pace.Wait(ctx, pace.Firmware, b.name) != nil {
 			return
 		}
 		image, found := b.bootable()
 		if !found {
-			b.Timeline.Record(b.spec.Name, "boot", "no bootable device")
+			b.record("boot", "no bootable device")
 			<-ctx.Done()
 			return
 		}
-		switch b.boot(ctx, image) {
-		case endUnplugged:
+		switch b.bootImage(ctx, image) {
+		case boot.Unplugged:
 			return
-		case endOff, endDead:
+		case boot.Off, boot.Dead:
 			b.turnOff(ctx)
 			return
-		case endCrash:
-			b.Timeline.Record(b.spec.Name, "power", "lost")
-		case endReboot:
+		case boot.Crash:
+			b.record("power", "lost")
+		case boot.Reboot:
 		}
 	}
 }
 
-// turnOff is the machine's own doing: nobody pulled the plug meanwhile.
+// turnOff turns the machine off by itself, unless its power was cut before.
 func (b *box) turnOff(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if ctx.Err() == nil {
 		b.on = false
-		b.Timeline.Record(b.spec.Name, "power", "off")
+		b.record("power", "off")
 	}
 }
 
-// bootable is what the firmware finds: Talos on the disk, else the medium.
+// bootable returns what the firmware finds: Talos on the disk, otherwise the medium.
 func (b *box) bootable() (machine.Image, bool) {
-	if installed, _, _ := b.disk.read(); installed != nil {
+	if installed, _, _ := b.disk.Read(); installed != nil {
 		return *installed, true
 	}
-	if b.spec.Image.Installed {
-		return machine.Image{}, false // it was the disk's own image, and was wiped
+	medium := b.currentSpec().Image
+	if medium.Installed {
+		return machine.Image{}, false // it was the image of the disk, which was wiped
 	}
-	return b.spec.Image, true
+	return medium, true
 }
 
-func (b *box) boot(ctx context.Context, image machine.Image) end {
+func (b *box) bootImage(ctx context.Context, image machine.Image) boot.Ending {
 	b.mu.Lock()
 	b.boots++
 	count := b.boots
 	b.mu.Unlock()
 	n, err := newNode(ctx, b, image, count)
 	if err != nil {
-		b.Timeline.Record(b.spec.Name, "boot", "failed", "error", err.Error())
+		b.record("boot", "failed", "error", err.Error())
 		<-ctx.Done()
-		return endUnplugged
+		return boot.Unplugged
 	}
 	b.mu.Lock()
 	b.node = n

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,11 +81,17 @@ func (f *fakeListener) Addr() net.Addr { return net.TCPAddrFromAddrPort(f.at) }
 type fakeAPI struct {
 	mu      sync.Mutex
 	serving map[string]string
+	// failures is how often the full API does not start.
+	failures int
 }
 
 func (f *fakeAPI) serve(m talosapi.Machine, maintenance bool, _ []netip.Addr) (API, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if !maintenance && f.failures > 0 {
+		f.failures--
+		return nil, errors.New("there is no certificate")
+	}
 	f.serving[m.Host()] = "full"
 	if maintenance {
 		f.serving[m.Host()] = "maintenance"
@@ -105,6 +112,13 @@ type fakeRunning struct {
 
 func (f *fakeRunning) Add(netip.Addr) error { return nil }
 func (f *fakeRunning) Remove(netip.Addr)    {}
+
+func (f *fakeRunning) StopMachined() {
+	f.api.mu.Lock()
+	defer f.api.mu.Unlock()
+	f.api.serving[f.host] = "without machined"
+}
+
 func (f *fakeRunning) Stop(bool) {
 	f.api.mu.Lock()
 	defer f.api.mu.Unlock()
@@ -119,6 +133,10 @@ type fakeKubernetes struct {
 	planes   map[string]cluster.ControlPlane
 	kubelets map[string]cluster.Kubelet
 	applied  int
+	joining  time.Duration // from the start of a member to its data
+	// unreached says that kubelets find no API server; registers has one register.
+	unreached bool
+	registers func(cluster.NodeState)
 }
 
 func newFakeKubernetes() *fakeKubernetes {
@@ -128,7 +146,12 @@ func newFakeKubernetes() *fakeKubernetes {
 	}
 }
 
-func (f *fakeKubernetes) StartEtcd(_ context.Context, host string, member cluster.Member, _ bool) error {
+func (f *fakeKubernetes) StartEtcd(ctx context.Context, host string, member cluster.Member, _ bool) error {
+	select {
+	case <-time.After(f.joining):
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.data[host], f.members[host] = member.Cluster, member
@@ -200,7 +223,12 @@ func (f *fakeKubernetes) StopStaticPods(host string) {
 func (f *fakeKubernetes) StartKubelet(host string, kubelet cluster.Kubelet, state func(cluster.NodeState)) {
 	f.mu.Lock()
 	f.kubelets[host] = kubelet
+	f.registers = state
+	unreached := f.unreached
 	f.mu.Unlock()
+	if unreached {
+		return
+	}
 	state(cluster.NodeState{Registered: true, Ready: true})
 }
 

@@ -38,12 +38,9 @@ func TestAHundredNodes(t *testing.T) {
 		lab.settle()
 		ready := 0
 		for _, one := range lab.boxes {
-			n := one.(*box).running()
-			n.mu.Lock()
-			if n.ready && n.stage.String() == "running" {
+			if stage, is := one.(*box).running().sequencer.Stage(); is && stage.String() == "running" {
 				ready++
 			}
-			n.mu.Unlock()
 		}
 		if ready != count {
 			t.Errorf("%d of %d nodes are ready", ready, count)

@@ -11,7 +11,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/resources/network"
 )
 
-// A program on the node, as kube-vip, brings addresses up by itself.
+// A program on the node, such as kube-vip, brings up addresses itself.
 func TestAddressesOfProgramsOnTheNode(t *testing.T) {
 	cfg := configOf(t, talosmachine.TypeControlPlane)
 	address := netip.MustParsePrefix("198.51.100.50/32")
@@ -40,7 +40,7 @@ func TestAddressesOfProgramsOnTheNode(t *testing.T) {
 			t.Fatalf("up: %q", lab.network.addresses())
 		}
 		n := first.running()
-		if _, err := safe.StateGetByID[*network.AddressStatus](t.Context(), n.resources.State, network.AddressID("eth0", address)); err != nil {
+		if _, err := safe.StateGetByID[*network.AddressStatus](t.Context(), n.boot.State, network.AddressID("eth0", address)); err != nil {
 			t.Errorf("Talos does not see it: %v", err)
 		}
 		release()
@@ -49,7 +49,7 @@ func TestAddressesOfProgramsOnTheNode(t *testing.T) {
 			t.Error("it is up after it was released")
 		}
 
-		// The new holder has it, whenever the old one lets go.
+		// The new holder keeps it, whenever the old one releases it.
 		release = hold(first.spec.Name, "")
 		hold("cp-2", "")
 		release()

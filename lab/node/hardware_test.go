@@ -49,22 +49,20 @@ func TestDisksComeAndGoWhileItRuns(t *testing.T) {
 		lab := newTestLab(t)
 		defer lab.end()
 		w := lab.make(spec("w-1", "hcloud", "1.13.8", 1))
-		w.PowerOn()
-		lab.until("w-1", "stage", "maintenance")
-		synctest.Wait()
+		lab.intoMaintenance(w)
 		volume := machine.Disk{Device: "/dev/sdb", Bytes: 10 << 30, Serial: "7", Model: "Volume", Transport: "virtio"}
 		w.AttachDisk(volume)
-		if shown := shownDisks(t, w); !slices.Equal(shown, []string{"sda", "sdb"}) {
+		if shown := shownDisks(t, w); !slices.Equal(shown, []string{"loop0", "sda", "sdb"}) {
 			t.Errorf("disks with a volume: %q", shown)
 		}
 		w.Reset()
 		lab.until("w-1", "stage", "maintenance")
 		synctest.Wait()
-		if shown := shownDisks(t, w); !slices.Equal(shown, []string{"sda", "sdb"}) {
+		if shown := shownDisks(t, w); !slices.Equal(shown, []string{"loop0", "sda", "sdb"}) {
 			t.Errorf("disks after a reset: %q", shown)
 		}
 		w.DetachDisk("7")
-		if shown := shownDisks(t, w); !slices.Equal(shown, []string{"sda"}) {
+		if shown := shownDisks(t, w); !slices.Equal(shown, []string{"loop0", "sda"}) {
 			t.Errorf("disks without it: %q", shown)
 		}
 	})
@@ -72,7 +70,7 @@ func TestDisksComeAndGoWhileItRuns(t *testing.T) {
 
 func shownDisks(t *testing.T, b *box) []string {
 	t.Helper()
-	list, err := safe.StateListAll[*block.Disk](t.Context(), b.running().resources.State)
+	list, err := safe.StateListAll[*block.Disk](t.Context(), b.running().boot.State)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +87,12 @@ func TestOtherHardwareIsThereAfterABoot(t *testing.T) {
 		defer lab.end()
 		w := lab.make(spec("w-1", "hcloud", "1.13.8", 1))
 		w.Resize(16, 32768, 320_000_000_000)
-		w.PowerOn()
-		lab.until("w-1", "stage", "maintenance")
-		synctest.Wait()
-		disk, err := safe.StateGetByID[*block.Disk](t.Context(), w.running().resources.State, "sda")
+		lab.intoMaintenance(w)
+		disk, err := safe.StateGetByID[*block.Disk](t.Context(), w.running().boot.State, "sda")
 		if err != nil {
 			t.Fatal(err)
 		}
-		processor, err := safe.StateListAll[*hardware.Processor](t.Context(), w.running().resources.State)
+		processor, err := safe.StateListAll[*hardware.Processor](t.Context(), w.running().boot.State)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,74 +5,97 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/siderolabs/talos/pkg/machinery/constants"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/boot"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
-// kubernetesImages is the namespace of containerd with the images of Kubernetes
-// and of Talos' services for it.
-const kubernetesImages = "k8s.io"
+// images are the images on the disk, and that of Talos itself (talosapi.Images).
+type images struct{ of *node }
 
-// Images implements talosapi.Machine.
-func (n *node) Images(namespace string) []talosapi.Image {
-	n.disk.mu.Lock()
-	defer n.disk.mu.Unlock()
-	images := slices.Collect(maps.Values(n.disk.images[namespace]))
-	slices.SortFunc(images, func(a, b talosapi.Image) int { return strings.Compare(a.Name, b.Name) })
-	return images
-}
+// Images implements talosapi.Images, like all methods that follow.
+func (i *images) Images(namespace string) []talosapi.Image { return i.of.boot.Disk.Images(namespace) }
 
-// Pull implements talosapi.Machine. An image that is there takes no time.
-func (n *node) Pull(ctx context.Context, namespace, reference string) (talosapi.Image, error) {
-	n.disk.mu.Lock()
-	image, there := n.disk.images[namespace][reference]
-	n.disk.mu.Unlock()
-	if there {
+// Pull takes no time for an image that was pulled before.
+func (i *images) Pull(ctx context.Context, namespace, reference string) (talosapi.Image, error) {
+	this := i.of.boot
+	if image, there := this.Disk.Image(namespace, reference); there {
 		return image, nil
 	}
-	if err := n.Pace.Wait(ctx, pace.Pull, n.Host()); err != nil {
+	if err := i.meetFault(ctx, reference); err != nil {
 		return talosapi.Image{}, err
 	}
+	if err := this.Wait(ctx, pace.Pull); err != nil {
+		return talosapi.Image{}, err
+	}
+	const mib = 1 << 20
 	sum := sha256.Sum256([]byte(reference))
-	image = talosapi.Image{
+	image := talosapi.Image{
 		Name: reference, Digest: fmt.Sprintf("sha256:%x", sum), Created: time.Now(),
 		Bytes: 20*mib + int64(binary.BigEndian.Uint32(sum[:4])%(80*mib)),
 	}
-	n.disk.mu.Lock()
-	defer n.disk.mu.Unlock()
-	if n.disk.images[namespace] == nil {
-		n.disk.images[namespace] = map[string]talosapi.Image{}
-	}
-	n.disk.images[namespace][reference] = image
-	n.Timeline.Record(n.Host(), "image", reference)
+	this.Disk.AddImage(namespace, image)
+	this.Record("image", reference)
 	return image, nil
 }
 
-// Install implements talosapi.Machine.
-func (n *node) Install(ctx context.Context, image string, progress func(line string) error) error {
-	schematic, version, err := parseInstaller(image)
+// meetFault makes a pull fail if a fault requires it.
+func (i *images) meetFault(ctx context.Context, reference string) error {
+	this := i.of.boot
+	outcome, err := this.Faults.Meet(ctx, fault.Point{On: fault.Image, Name: reference, Subject: this.Host()})
+	if err != nil || outcome == nil {
+		return err
+	}
+	message := outcome.Message
+	if message == "" {
+		message = "not found"
+	}
+	return fmt.Errorf("failed to pull image %q: failed to resolve image: %s", reference, message)
+}
+
+// PullForService pulls the image of a Talos service, again after each failure. As in Talos, only machined's log shows the failures.
+func (i *images) PullForService(ctx context.Context, reference string) error {
+	this := i.of.boot
+	for {
+		if _, there := this.Disk.Image(constants.SystemContainerdNamespace, reference); !there && this.Version.ReportsPulls() {
+			this.Logs.Talos("pulling image %s: starting...", reference)
+		}
+		_, err := i.Pull(ctx, constants.SystemContainerdNamespace, reference)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		this.Logs.Talos("retrying error: %v", err)
+		if err := this.Wait(ctx, pace.Retry); err != nil {
+			return err
+		}
+	}
+}
+
+func (i *images) Install(ctx context.Context, image string, progress func(line string) error) error {
+	n := i.of
+	schematic, version, err := boot.ParseInstaller(image)
 	if err != nil {
 		return err
 	}
-	device := n.spec.Disks[0].Device
+	device := n.boot.Spec.Disks[0].Device
 	if cfg := n.Config(); cfg != nil && cfg.Machine() != nil {
-		if device, err = n.installDisk(ctx); err != nil {
+		if device, err = n.hardware.InstallDisk(ctx, cfg.Machine().Install()); err != nil {
 			return err
 		}
 	}
 	if err := progress(fmt.Sprintf("running Talos installer v%s", version)); err != nil {
 		return err
 	}
-	if err := n.Pace.Wait(ctx, pace.Install, n.Host()); err != nil {
+	if err := n.boot.Wait(ctx, pace.Install); err != nil {
 		return err
 	}
-	n.disk.install(machine.Image{Talos: version, Schematic: schematic}, device)
-	n.Timeline.Record(n.Host(), "installed", version, "schematic", schematic, "disk", device)
+	n.boot.Disk.Install(machine.Image{Talos: version, Schematic: schematic}, device)
+	n.boot.Record("installed", version, "schematic", schematic, "disk", device)
 	return progress("installation of v" + version + " complete")
 }

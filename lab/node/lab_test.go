@@ -20,6 +20,7 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/boot"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
@@ -51,21 +52,24 @@ func newTestLab(t testing.TB) *testLab {
 		kubernetes: newFakeKubernetes(), api: &fakeAPI{serving: map[string]string{}},
 	}
 	lab.maker = New(Options{
-		Network: lab.network, Kubernetes: lab.kubernetes, Serve: lab.api.serve, Pace: paces, Faults: lab.faults, Timeline: facts,
-		Extensions: func(schematic, _ string) []Extension {
-			if schematic != schematicID {
-				return nil
-			}
-			return []Extension{{Name: "qemu-guest-agent", Version: "10.2.0", Author: "Sidero Labs", Service: "qemu-guest-agent"}}
+		Serve: lab.api.serve,
+		Lab: Lab{
+			Network: lab.network, Kubernetes: lab.kubernetes, Pace: paces, Faults: lab.faults, Timeline: facts,
+			Extensions: func(schematic, _ string) []Extension {
+				if schematic != schematicID {
+					return nil
+				}
+				return []Extension{{Name: "qemu-guest-agent", Version: "10.2.0", Author: "Sidero Labs", Service: "qemu-guest-agent"}}
+			},
 		},
 	})
 	return lab
 }
 
-// spec is a server of the cloud, or a machine at home.
+// spec returns a server of the cloud, or a machine at home.
 func spec(name, platform, talos string, number int) machine.Spec {
 	one := machine.Spec{
-		Name: name, Hostname: name, UUID: derivedUUID(name), Platform: platform, Arch: "amd64", CPUs: 4, MemoryMiB: 8192,
+		Name: name, Hostname: name, UUID: boot.DerivedUUID(name), Platform: platform, Arch: "amd64", CPUs: 4, MemoryMiB: 8192,
 		ProviderID: fmt.Sprintf("hcloud://%d", 1000+number), InstanceType: "cx33", Region: "eu-central", Zone: "nbg1-dc3",
 		Disks: []machine.Disk{{Device: "/dev/sda", Bytes: 80 << 30, Model: "QEMU HARDDISK", Serial: "disk-1", Transport: "virtio", BusPath: "/pci0000:00/0000:00:05.0"}},
 		NICs: []machine.NIC{{
@@ -89,6 +93,16 @@ func (l *testLab) make(spec machine.Spec) *box {
 	}
 	l.boxes = append(l.boxes, made)
 	return made.(*box)
+}
+
+// intoMaintenance turns a machine on, waits until it is in maintenance, and returns
+// the facts until then.
+func (l *testLab) intoMaintenance(one *box) []timeline.Fact {
+	l.t.Helper()
+	one.PowerOn()
+	facts := l.until(one.spec.Name, "stage", "maintenance")
+	synctest.Wait()
+	return facts
 }
 
 // end deletes all machines, so that nothing runs on.
@@ -138,7 +152,7 @@ func (l *testLab) settle() {
 	synctest.Wait()
 }
 
-// facts are all there are.
+// facts returns all there are.
 func (l *testLab) facts() []timeline.Fact {
 	facts, _ := l.timeline.After(0)
 	return facts
@@ -148,10 +162,7 @@ func (l *testLab) facts() []timeline.Fact {
 func (l *testLab) untilReady(one *box) {
 	l.t.Helper()
 	l.settle()
-	n := one.running()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.ready {
+	if _, ready := one.running().sequencer.Stage(); !ready {
 		l.t.Errorf("%s is not ready", one.spec.Name)
 	}
 }
@@ -170,7 +181,7 @@ func (n *node) grep(id, text string) []string {
 
 func members(t testing.TB, n *node) []string {
 	t.Helper()
-	list, err := safe.StateListAll[*clusterresource.Member](n.ctx, n.resources.State)
+	list, err := safe.StateListAll[*clusterresource.Member](n.boot.Ctx, n.boot.State)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +192,7 @@ func members(t testing.TB, n *node) []string {
 	return names
 }
 
-// values are those of one kind of fact about a subject.
+// values returns those of one kind of fact about a subject.
 func values(facts []timeline.Fact, subject, what string) []string {
 	var found []string
 	for _, fact := range facts {

@@ -27,12 +27,28 @@ func (l *testLab) configure(one *box, cfg func() configured) {
 // bootstrapWhenReady asks for a bootstrap as soon as the node takes it.
 func (l *testLab) bootstrapWhenReady(one *box) {
 	l.t.Helper()
-	for !one.running().services.isUp("cri") {
+	for !one.running().services.IsUp("cri") {
 		l.until(one.spec.Name, "service", "healthy")
 	}
 	if err := one.running().Bootstrap(l.t.Context()); err != nil {
 		l.t.Fatal(err)
 	}
+}
+
+func TestAnAPIThatDoesNotStartAfterMaintenanceStartsAgain(t *testing.T) {
+	cfg := configOf(t, talosmachine.TypeControlPlane)
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		lab.api.failures = 2
+		cp := lab.make(spec("cp-1", "hcloud", "1.13.8", 1))
+		cp.PowerOn()
+		lab.configure(cp, cfg)
+		lab.until("cp-1", "api", "apid")
+		if api := lab.api.of("cp-1"); api != "full" {
+			t.Fatalf("the API after maintenance is %q", api)
+		}
+	})
 }
 
 func TestAControlPlaneComesUpFromASnapshot(t *testing.T) {
@@ -96,10 +112,7 @@ func TestAControlPlaneWaitsForTheBootstrap(t *testing.T) {
 		lab.configure(cp, cfg)
 		lab.settle()
 		n := cp.running()
-		n.mu.Lock()
-		stage := n.stage.String()
-		n.mu.Unlock()
-		if stage != "booting" {
+		if stage, _ := n.sequencer.Stage(); stage.String() != "booting" {
 			t.Errorf("the stage is %s", stage)
 		}
 		for _, service := range n.Services() {
@@ -113,18 +126,27 @@ func TestAControlPlaneWaitsForTheBootstrap(t *testing.T) {
 	})
 }
 
+// What clients see of an install depends on the version, and on whether the node has its
+// hostname before STATE is mounted: only then has it a certificate.
 func TestInstallation(t *testing.T) {
+	static := strings.NewReplacer("auto: stable", "hostname: w-1").Replace
 	for _, known := range []struct {
-		version string
-		stages  []string // from the config on
-		apis    []string
+		name, version string
+		hostname      func(string) string
+		apis          []string // from the config on
 	}{
-		{"1.12.6", []string{"booting", "installing", "rebooting", "booting", "running"}, []string{"closed", "apid"}},
-		{"1.13.8", []string{"booting", "installing", "rebooting", "booting", "running"}, []string{"closed", "apid", "closed", "apid"}},
+		{"1.12 with a static hostname", "1.12.6", static, []string{"closed", "apid"}},
+		{"1.12 with a stable hostname", "1.12.6", nil, []string{"closed", "apid"}},
+		{"1.13 with a static hostname", "1.13.8", static, []string{"closed", "apid", "without machined", "closed", "apid"}},
+		{"1.13 with a stable hostname", "1.13.8", nil, []string{"closed", "apid"}},
 	} {
-		cfg := configOf(t, talosmachine.TypeWorker, strings.NewReplacer("v1.13.8", "v"+known.version).Replace)
+		patches := []func(string) string{strings.NewReplacer("v1.13.8", "v"+known.version).Replace}
+		if known.hostname != nil {
+			patches = append(patches, known.hostname)
+		}
+		cfg := configOf(t, talosmachine.TypeWorker, patches...)
 		plane := configOf(t, talosmachine.TypeControlPlane)
-		t.Run(known.version, func(t *testing.T) {
+		t.Run(known.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lab := newTestLab(t)
 				defer lab.end()
@@ -136,8 +158,9 @@ func TestInstallation(t *testing.T) {
 				worker.PowerOn()
 				lab.configure(worker, cfg)
 				facts := lab.until("w-1", "stage", "running")
-				if stages := values(facts, "w-1", "stage"); !slices.Equal(stages, known.stages) {
-					t.Errorf("stages: %q, wanted %q", stages, known.stages)
+				stages := []string{"booting", "installing", "rebooting", "booting", "running"}
+				if seen := values(facts, "w-1", "stage"); !slices.Equal(seen, stages) {
+					t.Errorf("stages: %q, wanted %q", seen, stages)
 				}
 				if apis := values(facts, "w-1", "api"); !slices.Equal(apis, known.apis) {
 					t.Errorf("APIs: %q, wanted %q", apis, known.apis)
@@ -223,14 +246,12 @@ func TestPower(t *testing.T) {
 		lab := newTestLab(t)
 		defer lab.end()
 		cp := lab.make(spec("cp-1", "hcloud", "1.13.8", 1))
-		cp.PowerOn()
-		lab.until("cp-1", "stage", "maintenance")
-		synctest.Wait()
-		first := cp.running().bootID
+		lab.intoMaintenance(cp)
+		first := cp.running().boot.ID
 		cp.Reset()
 		lab.until("cp-1", "stage", "maintenance")
 		synctest.Wait()
-		if second := cp.running().bootID; second == first {
+		if second := cp.running().boot.ID; second == first {
 			t.Errorf("the boot id is %s twice", second)
 		}
 		cp.Shutdown()

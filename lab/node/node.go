@@ -2,296 +2,255 @@ package node
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
-	"time"
 
+	"github.com/cosi-project/runtime/pkg/controller"
 	osruntime "github.com/cosi-project/runtime/pkg/controller/runtime"
-	"github.com/google/uuid"
-	talosruntime "github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
-	"github.com/siderolabs/talos/pkg/machinery/api/common"
-	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/config"
-	"github.com/siderolabs/talos/pkg/machinery/resources/runtime"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/addressing"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/boot"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/discovery"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/hardware"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/kubernetes"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/machineconfig"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/resources"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/sequence"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/service"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/trust"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
-// end is how a boot ends.
-type end int
-
-const (
-	endUnplugged end = iota // by the box
-	endReboot
-	endOff
-	endCrash // lost its power and gets it back
-	endDead  // lost its power for good
-)
-
-// ended is the error that carries an end through a sequence.
-type ended struct{ how end }
-
-func (e ended) Error() string {
-	return [...]string{"unplugged", "rebooting", "powering off", "lost its power", "lost its power for good"}[e.how]
-}
-
-// bell wakes one that waits; rings before it waits are not lost.
-type bell chan struct{}
-
-func newBell() bell { return make(bell, 1) }
-
-func (b bell) ring() {
-	select {
-	case b <- struct{}{}:
-	default:
-	}
-}
-
-// node is one boot of Talos: it begins when the kernel starts and ends with a
-// reboot or when the power goes. What outlives it is in the box.
+// node is one boot of Talos, with its parts. What outlives a boot is in the box.
 type node struct {
-	*box
-	version version
-	mode    talosruntime.Mode
-	image   machine.Image
-	booted  time.Time
-	bootID  string
+	boot         *boot.Boot
+	resources    *resources.Resources
+	sequencer    *sequence.Sequencer
+	configs      *machineconfig.Store
+	hardware     *hardware.Hardware
+	member       *addressing.Member
+	network      *addressing.Network
+	trust        *trust.Member
+	discovery    *discovery.Member
+	services     *service.Services
+	kubelet      *kubernetes.Kubelet
+	etcd         *kubernetes.Etcd
+	controlPlane *kubernetes.ControlPlane
+	doors        *kubernetes.Doors
+	api          *apiServer
+	engine       *osruntime.Runtime
+	controlling  sync.Once // starts the controllers of a control plane
 
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-
-	resources *resources
-	events    *events
-	logs      *logs
-	services  *services
-	files     *files
-	wires     bell // rings when NICs come or go
-	found     bell // rings when others of the cluster were found
-	signed    bell // rings when a certificate may be had
-	leases    bell // rings when a shared address comes or goes
-	visits    bell // rings when a guest comes or goes
-	asked     chan request
-	configs   chan config.Provider
-	api       *apiServers
-	doors     *doors
-	engine    *osruntime.Runtime
-	work      sync.WaitGroup
-
-	mu          sync.Mutex
-	cfg         config.Provider
-	sequence    talosruntime.Sequence
-	stage       runtime.MachineStage
-	staged      chan struct{} // closed when the stage changes
-	ready       bool
-	toldReady   bool // as the timeline last said
-	trial       *trial
-	grown       bool // into a control plane: its controllers run
-	bootstrap   bool // etcd is to begin here
-	addresses   []netip.Addr
-	guests      []*guest
-	devices     []blockDevice
-	kubeletSpec *cluster.Kubelet // of the kubelet that runs
-
-	// applied is the manifests controller's own.
-	applied []string
+	// The calls of talosapi.Machine, grouped by subject.
+	*identity
+	*configuration
+	*requests
+	*images
+	*serviceControl
+	*records
 }
 
 var _ talosapi.Machine = (*node)(nil)
 
-func newNode(ctx context.Context, b *box, image machine.Image, count int) (*node, error) {
-	version, err := parseVersion(image.Talos)
+func newNode(ctx context.Context, b *box, image machine.Image, number int) (*node, error) {
+	lab := b.maker
+	spec := b.currentSpec()
+	this, err := boot.New(ctx, lab.options.Lab, spec, b, b.disk, image, number)
 	if err != nil {
 		return nil, err
 	}
-	mode, err := modeOf(b.spec.Platform)
-	if err != nil {
+	n := &node{boot: this, sequencer: sequence.New(this)}
+	if n.resources, err = resources.New(this.Ctx, !this.Version.Has113Types(), n.sequencer.Observe); err != nil {
+		this.End(err)
 		return nil, err
 	}
-	n := &node{
-		box: b, version: version, mode: mode, image: image,
-		booted: time.Now(),
-		bootID: derivedUUID(fmt.Sprintf("%s/boot/%d", b.spec.UUID, count)),
-		wires:  newBell(), leases: newBell(), visits: newBell(), found: newBell(), signed: newBell(),
-		staged: make(chan struct{}),
-		asked:  make(chan request, 1), configs: make(chan config.Provider, 1),
-	}
-	n.ctx, n.cancel = context.WithCancelCause(ctx)
-	n.logs = newLogs()
-	n.events = newEvents(n.ctx)
-	n.services = newServices(n)
-	n.files = newFiles()
-	n.api = newAPIServers(n)
-	n.doors = newDoors(n)
-	n.resources, err = newResources(n.ctx, n.observe)
-	if err != nil {
-		n.cancel(err)
-		return nil, err
-	}
+	this.State = n.resources.State
+	n.identity, n.configuration, n.requests = &identity{n}, &configuration{n}, &requests{n}
+	n.images, n.serviceControl, n.records = &images{n}, &serviceControl{n}, &records{n}
+
+	n.configs = machineconfig.New(this, &lab.foreign, n.configured)
+	n.hardware = hardware.New(this, discovery.NodeID(this))
+	n.trust = lab.trust.NewMember(this)
+	n.discovery = lab.discovery.NewMember(this, n.sequencer.IsResetting)
+	n.doors = kubernetes.NewDoors(this)
+	n.api = &apiServer{boot: this, serve: func(maintenance bool, at []netip.Addr) (API, error) {
+		return lab.options.Serve(n, maintenance, at)
+	}}
+	n.member = lab.shared.NewMember()
+	n.network = addressing.New(this, n.member, n.api, n.doors)
+	n.api.addresses = n.network.Addresses
+	n.services = service.New(this, n.serviceKind)
+	n.kubelet = kubernetes.NewKubelet(this, n.configs, n.services, n.hardware.SystemDiskBytes)
+	n.etcd = kubernetes.NewEtcd(this, n.configs, n.services, n.images, lab.clusters, n.member)
+	n.controlPlane = kubernetes.NewControlPlane(this, n.configs, lab.clusters, n.doors)
 	return n, nil
 }
 
-// derivedUUID is always the same for the same text: one seed, one run.
-func derivedUUID(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	id, _ := uuid.FromBytes(sum[:16]) // sixteen bytes are never refused
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	return id.String()
-}
-
-// observe is called with the machine status the moment that clients see it.
-func (n *node) observe(status runtime.MachineStatusSpec) {
-	n.mu.Lock()
-	staged := status.Stage != n.stage
-	n.stage, n.ready = status.Stage, status.Status.Ready
-	// A node in maintenance is ready as well, for a config. Whether anybody saw
-	// that is a matter of who is quicker, and no fact.
-	counts := status.Stage == runtime.MachineStageRunning || status.Stage == runtime.MachineStageBooting
-	readied := counts && n.ready != n.toldReady
-	if readied {
-		n.toldReady = n.ready
-	}
-	if staged {
-		n.Timeline.Record(n.Host(), "stage", status.Stage.String())
-		close(n.staged)
-		n.staged = make(chan struct{})
-	}
-	n.mu.Unlock()
-	if readied {
-		n.Timeline.Record(n.Host(), "ready", fmt.Sprint(status.Status.Ready))
-	}
-}
-
-// run is the whole boot.
-func (n *node) run() end {
+// run runs the boot to its end.
+func (n *node) run() boot.Ending {
 	defer n.halt()
-	n.spawn(n.watchPower)
+	n.boot.Spawn(n.watchPower)
+	n.boot.Spawn(n.services.Check)
 	if err := n.start(); err != nil {
 		return n.ending(err)
 	}
-	boot, cancelBoot := context.WithCancel(n.ctx)
+	booting, cancelBoot := context.WithCancel(n.boot.Ctx)
 	defer cancelBoot()
 	done := make(chan error, 1)
-	go func() { done <- n.bootUp(boot) }()
+	go func() { done <- (&bootUp{n}).run(booting) }()
 	for {
 		select {
-		case request := <-n.asked:
-			// A request takes over from the boot, as in Talos.
+		case run := <-n.sequencer.Asked():
+			// A requested sequence takes over from the boot, as in Talos.
 			cancelBoot()
 			if done != nil {
 				<-done
 			}
-			return n.ending(request.play(n.ctx))
+			return n.ending(run(n.boot.Ctx))
 		case err := <-done:
 			done = nil
 			if err != nil {
 				return n.ending(err)
 			}
-		case <-n.ctx.Done():
+		case <-n.boot.Ctx.Done():
 			if done != nil {
 				<-done
 			}
-			return n.ending(context.Cause(n.ctx))
+			return n.ending(context.Cause(n.boot.Ctx))
 		}
 	}
 }
 
-// ending is what an error of a sequence means; one that nobody foresaw reboots
-// the machine, as machined does.
-func (n *node) ending(err error) end {
-	if n.ctx.Err() != nil {
-		err = context.Cause(n.ctx)
+// start returns what happens before the sequences of machined.
+func (n *node) start() error {
+	n.boot.Logs.Dmesg("Linux version %s (talos) #1 SMP PREEMPT_DYNAMIC", n.boot.Kernel())
+	n.boot.Logs.Dmesg("Command line: %s", n.boot.CommandLine())
+	if err := n.boot.Wait(n.boot.Ctx, pace.Kernel); err != nil {
+		return err
 	}
-	var how ended
+	if err := n.boot.SetClock(n.boot.Ctx, "boot"); err != nil {
+		return err
+	}
+	n.boot.Logs.Talos("[initramfs] booting Talos v%s", n.boot.Image.Talos)
+	if err := n.network.ShowPlatform(); err != nil {
+		return err
+	}
+	if err := n.hardware.Show(); err != nil {
+		return err
+	}
+	return n.runControllers()
+}
+
+// ending returns the result of a sequence's error. An unexpected error reboots the machine after a while, as machined does.
+func (n *node) ending(err error) boot.Ending {
+	if n.boot.Ctx.Err() != nil {
+		err = context.Cause(n.boot.Ctx)
+	}
+	var ended boot.Ended
 	switch {
-	case errors.Is(err, errUnplugged):
-		return endUnplugged
-	case errors.As(err, &how):
-		return how.how
+	case errors.Is(err, boot.ErrUnplugged):
+		return boot.Unplugged
+	case errors.As(err, &ended):
+		return ended.How
 	default:
-		n.logs.talos("fatal error: %v; rebooting", err)
-		n.Timeline.Record(n.Host(), "boot", "failed", "error", err.Error())
-		return endReboot
+		n.boot.Logs.Talos("fatal error: %v; rebooting", err)
+		n.boot.Record("boot", "failed", "error", err.Error())
+		_ = n.boot.Wait(n.boot.Ctx, pace.Fatal)
+		if cut := context.Cause(n.boot.Ctx); errors.Is(cut, boot.ErrUnplugged) {
+			return boot.Unplugged
+		} else if errors.As(cut, &ended) {
+			return ended.How
+		}
+		return boot.Reboot
 	}
 }
 
-// halt ends all that the boot started.
+// halt ends everything that the boot started.
 func (n *node) halt() {
 	n.api.end()
-	n.cancel(errUnplugged)
-	n.services.close()
-	n.trust.leave(n)
-	n.discovery.leave(n)
-	n.Kubernetes.StopKubelet(n.Host())
-	n.Kubernetes.StopStaticPods(n.Host())
-	n.Kubernetes.StopEtcd(n.Host())
-	n.doors.end()
-	n.work.Wait()
-	n.unplugNetwork()
-	n.shared.leave(n)
+	n.boot.End(boot.ErrUnplugged)
+	n.services.Close()
+	n.trust.Leave()
+	n.discovery.Leave()
+	host := n.boot.Host()
+	n.boot.Kubernetes.StopKubelet(host)
+	n.boot.Kubernetes.StopStaticPods(host)
+	n.boot.Kubernetes.StopEtcd(host)
+	n.doors.End()
+	n.boot.AwaitSpawned()
+	n.network.Unplug()
+	n.member.Leave()
 }
 
-// meet is a fault point; a fault that is an error of the step comes back as one.
-func (n *node) meet(ctx context.Context, on fault.Kind, name string) error {
-	outcome, err := n.Faults.Meet(ctx, fault.Point{On: on, Name: name, Subject: n.Host()})
-	if err != nil || outcome == nil {
-		return err
-	}
-	switch outcome.Do {
-	case fault.Crash:
-		how := endCrash
-		if outcome.Code == fault.StaysOff {
-			how = endDead
-		}
-		n.cancel(ended{how})
-		return ended{how}
-	default:
-		message := outcome.Message
-		if message == "" {
-			message = "failed on purpose"
-		}
-		return fmt.Errorf("%s %q: %s", on, name, message)
-	}
-}
-
-// spawn runs beside the sequences until the boot ends.
-func (n *node) spawn(do func(ctx context.Context)) {
-	n.work.Add(1)
-	go func() {
-		defer n.work.Done()
-		do(n.ctx)
-	}()
-}
-
-// enter passes the fault point of a stage, publishes what brings the stage
-// about and waits until clients can see it: none is ever too short to be seen.
-func (n *node) enter(ctx context.Context, stage runtime.MachineStage, event proto.Message) error {
-	if err := n.meet(ctx, fault.Stage, stage.String()); err != nil {
-		return err
-	}
-	n.events.Publish(ctx, event)
+// watchPower cuts the power while the node runs, whenever a fault requires it.
+func (n *node) watchPower(ctx context.Context) {
 	for {
-		n.mu.Lock()
-		reached, changed := n.stage == stage, n.staged
-		n.mu.Unlock()
-		if reached {
-			return nil
+		some, changed := n.boot.Faults.Has(fault.Machine)
+		if some && n.boot.Meet(ctx, fault.Machine, "power") != nil {
+			return
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return
 		}
 	}
 }
 
-// publishError says that a sequence did not go well.
-func (n *node) publishError(ctx context.Context, sequence talosruntime.Sequence, err *common.Error) {
-	n.events.Publish(ctx, &machineapi.SequenceEvent{Sequence: sequence.String(), Action: machineapi.SequenceEvent_NOOP, Error: err})
+// runControllers starts the controllers that run from the start of a boot.
+func (n *node) runControllers() error {
+	var err error
+	n.engine, err = osruntime.NewRuntime(n.boot.State, n.boot.Logs.Logger("controller-runtime"))
+	if err != nil {
+		return fmt.Errorf("the controller runtime: %w", err)
+	}
+	all := append(commonControllers(n.boot.Mode, n.boot.Events, n.hardware), n.simulatedControllers()...)
+	if err := n.register(all); err != nil {
+		return err
+	}
+	n.boot.Spawn(func(context.Context) { n.resources.Notify() })
+	n.boot.Spawn(func(ctx context.Context) {
+		if err := n.engine.Run(ctx); err != nil && ctx.Err() == nil {
+			n.boot.End(fmt.Errorf("fatal controller runtime error: %w", err))
+		}
+	})
+	return nil
+}
+
+// configured shows what a config brings, and starts the controllers that only a control plane needs, once its config
+// is in force. A real node runs them everywhere, where they find nothing to do.
+func (n *node) configured(cfg config.Provider) error {
+	// With a config on the disk there is STATE, which has the identity of the node.
+	if err := n.hardware.ShowVolumes(); err != nil {
+		return err
+	}
+	if cfg.Machine() == nil || !cfg.Machine().Type().IsControlPlane() {
+		return nil
+	}
+	var err error
+	n.controlling.Do(func() {
+		err = n.register(append(controlPlaneControllers(n.etcd.MemberID), n.controlPlane.ControlPlaneControllers()...))
+	})
+	return err
+}
+
+func (n *node) register(controllers []controller.Controller) error {
+	for _, one := range controllers {
+		if err := n.engine.RegisterController(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simulatedControllers replace those that would touch the host.
+func (n *node) simulatedControllers() []controller.Controller {
+	return append(n.network.Controllers(),
+		n.hardware.VolumeController(), n.hardware.KernelController(), n.trust.Controller(), n.discovery.Controller(), n.kubelet.Controller(), n.controlPlane.Controller())
 }

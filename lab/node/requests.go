@@ -5,206 +5,188 @@ import (
 	"slices"
 
 	talosruntime "github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
-	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"github.com/siderolabs/talos/pkg/machinery/resources/runtime"
 	"golang.org/x/sys/unix"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/boot"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/resources"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/sequence"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
-// request is a sequence that somebody asked for.
-type request struct {
-	actor    string // of its events
-	sequence talosruntime.Sequence
-	run      func(ctx context.Context) error
-}
+// requests are the sequences that clients request (talosapi.Sequences).
+type requests struct{ of *node }
 
-func (r request) play(ctx context.Context) error {
-	return r.run(context.WithValue(ctx, talosruntime.ActorIDCtxKey{}, r.actor))
-}
-
-// ask starts a sequence, or says in an event that another one does not let it.
-func (n *node) ask(wanted request) error {
-	n.mu.Lock()
-	running := n.sequence
-	booting := running == talosruntime.SequenceNoop || running == talosruntime.SequenceInitialize || running == talosruntime.SequenceBoot
-	if free := booting || wanted.sequence.CanTakeOver(running); !free {
-		n.mu.Unlock()
-		n.publishError(context.WithValue(n.ctx, talosruntime.ActorIDCtxKey{}, wanted.actor), wanted.sequence, &common.Error{
-			Code: common.Code_LOCKED, Message: "sequence not started: " + talosruntime.ErrLocked.Error(),
-		})
-		return nil
-	}
-	n.sequence = wanted.sequence
-	n.mu.Unlock()
-	select {
-	case n.asked <- wanted:
-	default: // one was asked for already, and takes the machine down
-	}
-	return nil
-}
-
-// Reboot implements talosapi.Machine.
-func (n *node) Reboot(actor string, force bool) error {
-	phases := []phase{n.rebootPhase()}
+// Reboot implements talosapi.Sequences, like all methods up to Upgrade.
+func (r *requests) Reboot(actor string, force bool) error {
+	phases := []sequence.Phase{r.of.rebootPhase()}
 	if !force {
-		phases = slices.Concat([]phase{step("cleanup", n.stopPods()), step("dbus", nothing("stopDBus"))}, n.stopAll(true), phases)
+		phases = slices.Concat(r.of.cleanupPhases(), r.of.stopAll(true), phases)
 	}
-	return n.ask(request{actor, talosruntime.SequenceReboot, func(ctx context.Context) error {
-		return n.play(ctx, talosruntime.SequenceReboot, phases...)
-	}})
+	return r.of.sequencer.Ask(actor, talosruntime.SequenceReboot, phases...)
 }
 
-// Shutdown implements talosapi.Machine.
-func (n *node) Shutdown(actor string, force bool) error {
-	phases := []phase{step("storeShutdown", nothing("storeShutdownEmergency"))}
+func (r *requests) Shutdown(actor string, force bool) error {
+	phases := []sequence.Phase{sequence.NewPhase("storeShutdown", sequence.Nothing("storeShutdownEmergency"))}
 	if !force {
-		phases = append(phases, step("drain", nothing("cordonAndDrainNode")))
+		phases = append(phases, drainPhase())
 	}
-	phases = append(phases, step("cleanup", n.stopPods()), step("dbus", nothing("stopDBus")))
-	phases = append(append(phases, n.stopAll(false)...), n.shutdownPhase())
-	return n.ask(request{actor, talosruntime.SequenceShutdown, func(ctx context.Context) error {
-		return n.play(ctx, talosruntime.SequenceShutdown, phases...)
-	}})
+	phases = slices.Concat(phases, r.of.cleanupPhases(), r.of.stopAll(false), []sequence.Phase{r.of.shutdownPhase()})
+	return r.of.sequencer.Ask(actor, talosruntime.SequenceShutdown, phases...)
 }
 
-// Reset implements talosapi.Machine.
-func (n *node) Reset(actor string, reset talosapi.ResetRequest) error {
-	return n.ask(request{actor, talosruntime.SequenceReset, func(ctx context.Context) error {
-		return n.play(ctx, talosruntime.SequenceReset, n.resetPhases(reset)...)
-	}})
+func (r *requests) Reset(actor string, reset talosapi.ResetRequest) error {
+	return r.of.sequencer.Ask(actor, talosruntime.SequenceReset, r.resetPhases(reset)...)
 }
 
-func (n *node) resetPhases(reset talosapi.ResetRequest) []phase {
-	var phases []phase
+func (r *requests) resetPhases(reset talosapi.ResetRequest) []sequence.Phase {
+	n := r.of
+	var phases []sequence.Phase
 	if reset.Graceful {
-		phases = append(phases, step("drain", nothing("cordonAndDrainNode")))
+		phases = append(phases, drainPhase())
 	}
-	phases = append(phases, step("cleanup", n.stopPods()), step("dbus", nothing("stopDBus")))
-	if reset.Graceful && n.machineType().IsControlPlane() {
-		phases = append(phases, step("leave", task{"leaveEtcd", n.leaveEtcd}))
+	phases = append(phases, n.cleanupPhases()...)
+	if reset.Graceful && n.configs.MachineType().IsControlPlane() {
+		phases = append(phases, sequence.NewPhase("leave", sequence.Task{Name: "leaveEtcd", Run: n.etcd.Leave}))
 	}
-	phases = append(phases, step("preReset", task{"sendResetSignal", func(ctx context.Context) error {
-		n.discovery.remove(n)
-		return put(ctx, n.resources.State, "", runtime.NewMachineResetSignal(), func(*runtime.MachineResetSignal) {})
+	phases = append(phases, sequence.NewPhase("preReset", sequence.Task{Name: "sendResetSignal", Run: func(ctx context.Context) error {
+		n.discovery.Remove()
+		return resources.Put(ctx, n.boot.State, "", runtime.NewMachineResetSignal(), func(*runtime.MachineResetSignal) {})
 	}}))
 	whole := reset.WipeSystem
 	kexec := !whole && !slices.Contains(reset.Partitions, constants.BootPartitionLabel)
-	phases = append(append(phases, n.stopAll(kexec)...), step("forceCleanup", nothing("forceCleanup")))
-	name := task{"resetSystemDiskSpec", func(ctx context.Context) error { return n.wipe(ctx, false, reset.Partitions) }}
+	phases = append(append(phases, n.stopAll(kexec)...), sequence.NewPhase("forceCleanup", sequence.Nothing("forceCleanup")))
+	wipe := sequence.Task{Name: "resetSystemDiskSpec", Run: func(ctx context.Context) error { return r.wipe(ctx, false, reset.Partitions) }}
 	switch {
 	case whole:
-		name = task{"resetSystemDisk", func(ctx context.Context) error { return n.wipe(ctx, true, nil) }}
+		wipe = sequence.Task{Name: "resetSystemDisk", Run: func(ctx context.Context) error { return r.wipe(ctx, true, nil) }}
 	case len(reset.Partitions) == 0:
-		name = nothing("resetUserDisks") // the lab keeps nothing on them
+		wipe = sequence.Nothing("resetUserDisks") // the lab keeps nothing on them
 	}
-	phases = append(phases, step("reset", name))
+	phases = append(phases, sequence.NewPhase("reset", wipe))
 	if reset.Reboot {
 		return append(phases, n.rebootPhase())
 	}
 	return append(phases, n.shutdownPhase())
 }
 
-func (n *node) wipe(ctx context.Context, whole bool, labels []string) error {
-	if err := n.Pace.Wait(ctx, pace.Wipe, n.Host()); err != nil {
+func (r *requests) wipe(ctx context.Context, whole bool, labels []string) error {
+	n := r.of
+	if err := n.boot.Wait(ctx, pace.Wipe); err != nil {
 		return err
 	}
-	n.disk.wipe(whole, labels...)
+	n.boot.Disk.Wipe(whole, labels...)
 	if whole || slices.Contains(labels, constants.EphemeralPartitionLabel) {
-		n.Kubernetes.WipeEtcd(n.Host())
+		n.boot.Kubernetes.WipeEtcd(n.boot.Host())
 	}
 	what := "disk"
 	if !whole {
 		what = "partitions"
 	}
-	n.Timeline.Record(n.Host(), "wiped", what)
+	n.boot.Record("wiped", what)
 	return nil
 }
 
-// Upgrade implements talosapi.Machine.
-func (n *node) Upgrade(actor, image string, stage, _ bool) error {
-	schematic, version, err := parseInstaller(image)
+func (r *requests) Upgrade(actor, image string, stage, _ bool) error {
+	n := r.of
+	schematic, version, err := boot.ParseInstaller(image)
 	if err != nil {
 		return err
 	}
 	next := machine.Image{Talos: version, Schematic: schematic}
-	upgrade := step("upgrade", task{"upgrade", func(ctx context.Context) error {
-		n.logs.talos("performing upgrade via %q", image)
-		if err := n.Pace.Wait(ctx, pace.Upgrade, n.Host()); err != nil {
+	upgrade := sequence.NewPhase("upgrade", sequence.Task{Name: "upgrade", Run: func(ctx context.Context) error {
+		n.boot.Logs.Talos("performing upgrade via %q", image)
+		if err := n.boot.Wait(ctx, pace.Upgrade); err != nil {
 			return err
 		}
-		n.disk.install(next, "")
-		n.Timeline.Record(n.Host(), "installed", version, "schematic", schematic)
+		n.boot.Disk.Install(next, "")
+		n.boot.Record("installed", version, "schematic", schematic)
 		return nil
 	}})
-	sequence, phases := talosruntime.SequenceUpgrade, []phase(nil)
-	last := []phase{step("meta", nothing("reloadMeta")), step("kexec", nothing("kexecPrepare")), step("stopEverything", n.stopTask(pace.Restart)), n.rebootPhase()}
+	last := []sequence.Phase{
+		sequence.NewPhase("meta", sequence.Nothing("reloadMeta")), sequence.NewPhase("kexec", sequence.Nothing("kexecPrepare")),
+		sequence.NewPhase("stopEverything", n.stopTask(pace.Restart)), n.rebootPhase(),
+	}
 	switch {
 	case n.Maintenance():
-		sequence, phases = talosruntime.SequenceMaintenanceUpgrade, append([]phase{upgrade}, last...)
+		return n.sequencer.Ask(actor, talosruntime.SequenceMaintenanceUpgrade, append([]sequence.Phase{upgrade}, last...)...)
 	case stage:
-		n.disk.stage(next)
-		sequence = talosruntime.SequenceStageUpgrade
-		phases = append(slices.Concat([]phase{step("cleanup", n.stopPods()), step("dbus", nothing("stopDBus"))}, n.stopAll(true)), n.rebootPhase())
+		n.boot.Disk.Stage(next)
+		phases := slices.Concat(n.cleanupPhases(), n.stopAll(true), []sequence.Phase{n.rebootPhase()})
+		return n.sequencer.Ask(actor, talosruntime.SequenceStageUpgrade, phases...)
 	default:
-		phases = slices.Concat([]phase{step("drain", nothing("cordonAndDrainNode")), step("cleanup", n.stopPods()), step("dbus", nothing("stopDBus"))},
-			n.unmount(), []phase{upgrade}, last)
+		phases := slices.Concat([]sequence.Phase{drainPhase()}, n.cleanupPhases(), n.unmountPhases(), []sequence.Phase{upgrade}, last)
+		return n.sequencer.Ask(actor, talosruntime.SequenceUpgrade, phases...)
 	}
-	return n.ask(request{actor, sequence, func(ctx context.Context) error { return n.play(ctx, sequence, phases...) }})
 }
 
-// unmount stops what holds EPHEMERAL, and lets go of it.
-func (n *node) unmount() []phase {
-	return []phase{
-		step("stopServices", task{"stopServicesForUpgrade", func(ctx context.Context) error {
-			return n.services.stop(ctx, "etcd", "kubelet", "trustd", "cri")
+func drainPhase() sequence.Phase {
+	return sequence.NewPhase("drain", sequence.Nothing("cordonAndDrainNode"))
+}
+
+// cleanupPhases stop the pods.
+func (n *node) cleanupPhases() []sequence.Phase {
+	return []sequence.Phase{
+		sequence.NewPhase("cleanup", sequence.Task{Name: "stopAllPods", Run: func(context.Context) error {
+			n.controlPlane.StopPods()
+			return nil
 		}}),
-		step("unmount", nothing("unmountPodMounts")),
-		step("unmountBind", nothing("unmountSystemDiskBindMounts")),
-		step("unmountSystem", nothing("unmountEphemeralPartition")),
-		step("volumeFinalize", nothing("teardownLifecycle")),
+		sequence.NewPhase("dbus", sequence.Nothing("stopDBus")),
 	}
 }
 
-func (n *node) stopAll(kexec bool) []phase {
-	phases := n.unmount()
+// unmountPhases stop everything that uses EPHEMERAL, and unmount it.
+func (n *node) unmountPhases() []sequence.Phase {
+	return []sequence.Phase{
+		sequence.NewPhase("stopServices", sequence.Task{Name: "stopServicesForUpgrade", Run: func(ctx context.Context) error {
+			return n.services.Stop(ctx, "etcd", "kubelet", "trustd", "cri")
+		}}),
+		sequence.NewPhase("unmount", sequence.Nothing("unmountPodMounts")),
+		sequence.NewPhase("unmountBind", sequence.Nothing("unmountSystemDiskBindMounts")),
+		sequence.NewPhase("unmountSystem", sequence.Nothing("unmountEphemeralPartition")),
+		sequence.NewPhase("volumeFinalize", sequence.Nothing("teardownLifecycle")),
+	}
+}
+
+func (n *node) stopAll(kexec bool) []sequence.Phase {
+	phases := n.unmountPhases()
 	if !kexec {
-		return append(phases, step("stopEverything", n.stopTask(pace.Shutdown)))
+		return append(phases, sequence.NewPhase("stopEverything", n.stopTask(pace.Shutdown)))
 	}
-	return append(phases, step("kexec", nothing("kexecPrepare")), step("stopEverything", n.stopTask(pace.Restart)))
+	return append(phases, sequence.NewPhase("kexec", sequence.Nothing("kexecPrepare")), sequence.NewPhase("stopEverything", n.stopTask(pace.Restart)))
 }
 
-func (n *node) stopPods() task {
-	return task{"stopAllPods", func(context.Context) error {
-		n.Kubernetes.StopStaticPods(n.Host())
-		return nil
-	}}
-}
-
-// stopTask stops all services, which takes a machine's time to go down.
-func (n *node) stopTask(takes pace.Step) task {
-	return task{"stopAllServices", func(ctx context.Context) error {
-		if err := n.Pace.Wait(ctx, takes, n.Host()); err != nil {
+// stopTask stops all services, which takes as long as a machine needs to go down.
+// machined, on which nothing depends, is the first to end, and apid answers for a
+// moment without it.
+func (n *node) stopTask(takes pace.Step) sequence.Task {
+	return sequence.Task{Name: "stopAllServices", Run: func(ctx context.Context) error {
+		if err := n.boot.Wait(ctx, takes); err != nil {
 			return err
 		}
-		return n.services.stop(ctx, n.services.ids()...)
+		n.api.loseMachined()
+		if err := n.boot.Wait(ctx, pace.Socket); err != nil {
+			return err
+		}
+		return n.services.Stop(ctx, n.services.IDs()...)
 	}}
 }
 
-func (n *node) rebootPhase() phase {
-	return step("reboot", task{"reboot", func(ctx context.Context) error {
-		n.events.Publish(ctx, &machineapi.RestartEvent{Cmd: int64(unix.LINUX_REBOOT_CMD_RESTART)})
-		return ended{endReboot}
-	}})
+func (n *node) rebootPhase() sequence.Phase {
+	return n.lastPhase("reboot", unix.LINUX_REBOOT_CMD_RESTART, boot.Reboot)
 }
 
-func (n *node) shutdownPhase() phase {
-	return step("shutdown", task{"shutdown", func(ctx context.Context) error {
-		n.events.Publish(ctx, &machineapi.RestartEvent{Cmd: int64(unix.LINUX_REBOOT_CMD_POWER_OFF)})
-		return ended{endOff}
+func (n *node) shutdownPhase() sequence.Phase {
+	return n.lastPhase("shutdown", unix.LINUX_REBOOT_CMD_POWER_OFF, boot.Off)
+}
+
+func (n *node) lastPhase(name string, command int64, how boot.Ending) sequence.Phase {
+	return sequence.NewPhase(name, sequence.Task{Name: name, Run: func(ctx context.Context) error {
+		n.boot.Events.Publish(ctx, &machineapi.RestartEvent{Cmd: command})
+		return boot.Ended{How: how}
 	}})
 }

@@ -11,193 +11,167 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 	talosruntime "github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/config"
 	"github.com/siderolabs/talos/pkg/machinery/meta"
-	"github.com/siderolabs/talos/pkg/machinery/resources/k8s"
-	"github.com/siderolabs/talos/pkg/machinery/resources/network"
-	runtimeresource "github.com/siderolabs/talos/pkg/machinery/resources/runtime"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/kubernetes"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/service"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
-// Host implements talosapi.Machine, as all that follows.
-func (n *node) Host() string           { return n.spec.Name }
-func (n *node) Version() string        { return n.image.Talos }
-func (n *node) Platform() string       { return n.spec.Platform }
-func (n *node) Resources() state.State { return n.resources.State }
-func (n *node) Booted() time.Time      { return n.booted }
+// identity is the identity of a node (talosapi.Identity).
+type identity struct{ of *node }
 
-// Maintenance says that no config is complete for boot yet.
-func (n *node) Maintenance() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.cfg == nil || !n.cfg.CompleteForBoot()
-}
+// Host implements talosapi.Identity, like all methods that follow.
+func (i *identity) Host() string            { return i.of.boot.Host() }
+func (i *identity) Version() string         { return i.of.boot.Image.Talos }
+func (i *identity) Platform() string        { return i.of.boot.Platform() }
+func (i *identity) Resources() state.State  { return i.of.boot.State }
+func (i *identity) Booted() time.Time       { return i.of.boot.Began }
+func (i *identity) Now() time.Time          { return i.of.boot.Now() }
+func (i *identity) CPUs() int               { return i.of.boot.Spec.CPUs }
+func (i *identity) MemoryMiB() int          { return i.of.boot.Spec.MemoryMiB }
+func (i *identity) Addresses() []netip.Addr { return i.of.network.Addresses() }
+func (i *identity) Hostname() string        { return i.of.network.Hostname() }
 
-// Installed says that Talos is on the disk.
-func (n *node) Installed() bool {
-	installed, _, _ := n.disk.read()
+func (i *identity) Installed() bool {
+	installed, _, _ := i.of.boot.Disk.Read()
 	return installed != nil
 }
 
-// Config is the one in force, or nil.
-func (n *node) Config() config.Provider {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.cfg
+// configuration is the config of a node, META and etcd (talosapi.Configuration).
+type configuration struct{ of *node }
+
+// Maintenance implements talosapi.Configuration, like all methods that follow.
+func (c *configuration) Maintenance() bool       { return c.of.configs.Maintenance() }
+func (c *configuration) Config() config.Provider { return c.of.configs.Config() }
+func (c *configuration) Meta() map[uint8]string  { return c.of.boot.Disk.Meta() }
+
+func (c *configuration) SetConfig(cfg config.Provider, now bool, revertAfter time.Duration) error {
+	return c.of.configs.Set(cfg, now, revertAfter)
 }
 
-// Etcd is nil but on a control plane.
-func (n *node) Etcd() cluster.Etcd {
-	if n.machineType().IsControlPlane() {
-		return n.Kubernetes
+func (c *configuration) SetMeta(key uint8, value *string) {
+	err := c.of.hardware.SetMeta(key, value)
+	if err == nil && key == meta.MetalNetworkPlatformConfig {
+		err = c.of.network.ShowPlatform()
+	}
+	if err != nil {
+		c.of.boot.Logs.Talos("META key %#x: %v", key, err)
+	}
+}
+
+func (c *configuration) Bootstrap(ctx context.Context) error { return c.of.etcd.Bootstrap(ctx) }
+
+func (c *configuration) Etcd() cluster.Etcd {
+	if c.of.configs.MachineType().IsControlPlane() {
+		return c.of.boot.Kubernetes
 	}
 	return nil
 }
 
-// Services lists them by id.
-func (n *node) Services() []*machineapi.ServiceInfo { return n.services.list() }
+// serviceControl is the services of a node and their containers
+// (talosapi.ServiceControl).
+type serviceControl struct{ of *node }
 
-// ServiceAction starts, stops or restarts one of the services that allow it.
-func (n *node) ServiceAction(id, action string) error {
-	if !slices.Contains(n.services.ids(), id) {
+// Services implements talosapi.ServiceControl, like all methods that follow.
+func (s *serviceControl) Services() []*machineapi.ServiceInfo { return s.of.services.List() }
+
+func (s *serviceControl) ServiceAction(id, action string) error {
+	n := s.of
+	if !slices.Contains(n.services.IDs(), id) {
 		return fmt.Errorf("service %q is not registered", id)
 	}
-	stop, start := action != "start", action != "stop"
-	if stop && !slices.Contains([]string{"kubelet", "cri", "etcd"}, id) && !strings.HasPrefix(id, "ext-") && (action == "stop" || !slices.Contains([]string{"trustd", "udevd"}, id)) {
+	running := n.services.IsRunning(id)
+	if action == "restart" && !running {
+		action = "start"
+	}
+	if running == (action == "start") {
+		return nil // it is so already
+	}
+	// Only these can be started by others than Talos itself, and a kubelet cannot be stopped.
+	if isExtension := strings.HasPrefix(id, "ext-"); !isExtension && (id != "kubelet" || action == "stop") {
 		return fmt.Errorf("service %q doesn't support %s operation via API", id, action)
 	}
-	n.spawn(func(ctx context.Context) {
-		if stop && n.services.stop(ctx, id) != nil {
+	stop, start := action != "start", action != "stop"
+	n.boot.Spawn(func(ctx context.Context) {
+		if stop && n.services.Stop(ctx, id) != nil {
 			return
 		}
 		if start {
-			n.services.start(id)
+			n.services.Start(id)
 		}
 	})
 	return nil
 }
 
-// Containers are those of services, or those of static pods.
-func (n *node) Containers(namespace string) []*machineapi.ContainerInfo {
+func (s *serviceControl) Containers(namespace string) []*machineapi.ContainerInfo {
+	n := s.of
 	containers := []*machineapi.ContainerInfo{}
-	for _, id := range n.services.ids() {
-		kind := n.serviceKind(id)
+	for _, id := range n.services.IDs() {
 		in := "system"
 		if id == "kubelet" || id == "etcd" {
-			in = "k8s.io"
+			in = kubernetes.Namespace
 		}
-		if in != namespace || !kind.container || !n.services.isUp(id) {
+		if in != namespace || !n.serviceKind(id).Container || !n.services.IsUp(id) {
 			continue
 		}
 		containers = append(containers, &machineapi.ContainerInfo{
-			Namespace: namespace, Id: id, Image: n.serviceImage(id), Pid: uint32(pid(n.Host(), id)), Status: "RUNNING", PodId: id, Name: id,
+			Namespace: namespace, Id: id, Image: n.configs.ServiceImage(id), Pid: uint32(service.PID(n.boot.Host(), id)), Status: "RUNNING", PodId: id, Name: id,
 		})
 	}
-	if namespace != "k8s.io" {
-		return containers
-	}
-	statuses, err := safe.StateListAll[*k8s.StaticPodStatus](n.ctx, n.resources.State)
-	if err != nil {
-		return containers
-	}
-	for pod := range statuses.All() {
-		for _, container := range podContainers(pod) {
-			container.Pid = uint32(pid(n.Host(), container.Id))
-			containers = append(containers, container)
-		}
+	if namespace == kubernetes.Namespace {
+		containers = append(containers, n.controlPlane.Containers()...)
 	}
 	return containers
 }
 
-// Log reads the log of a service.
-func (n *node) Log(ctx context.Context, id string, follow bool, tail int, line func([]byte) error) error {
-	journal := n.logs.known(id)
-	if journal == nil {
-		if !slices.Contains(n.services.ids(), id) {
+// records are the logs of a boot, and the files that clients read (talosapi.Records).
+type records struct{ of *node }
+
+// Log implements talosapi.Records, like all methods that follow.
+func (r *records) Log(ctx context.Context, id string, follow bool, tail int, line func([]byte) error) error {
+	log, known := r.of.boot.Logs.Known(id)
+	if !known {
+		if !slices.Contains(r.of.services.IDs(), id) {
 			return status.Errorf(codes.NotFound, "log %q was not registered", id)
 		}
-		journal = n.logs.service(id)
+		log = r.of.boot.Logs.Service(id)
 	}
-	return journal.read(ctx, n.ctx.Done(), follow, tail, line)
+	return log.Read(ctx, r.of.boot.Ctx.Done(), follow, tail, line)
 }
 
-// Kernel reads the kernel's log.
-func (n *node) Kernel(ctx context.Context, follow bool, line func([]byte) error) error {
-	return n.logs.kernel.read(ctx, n.ctx.Done(), follow, -1, line)
+func (r *records) Kernel(ctx context.Context, follow bool, line func([]byte) error) error {
+	return r.of.boot.Logs.Kernel.Read(ctx, r.of.boot.Ctx.Done(), follow, -1, line)
 }
 
-// Events reads the events of this boot.
-func (n *node) Events(ctx context.Context, tail int, event func(talosapi.Event) error) error {
-	return n.events.each(ctx, tail, func(e talosruntime.Event) error {
+func (r *records) Events(ctx context.Context, tail int, event func(talosapi.Event) error) error {
+	return r.of.boot.Events.Each(ctx, tail, func(e talosruntime.Event) error {
 		return event(talosapi.Event{ID: e.ID.String(), ActorID: e.ActorID, Payload: e.Payload})
 	})
 }
 
-// ReadFile knows the few files that clients read.
-func (n *node) ReadFile(path string) (io.ReadCloser, error) {
+func (r *records) Say(line string) { r.of.boot.Logs.Talos("%s", line) }
+
+func (r *records) ReadFile(path string) (io.ReadCloser, error) {
+	this := r.of.boot
 	contents := map[string]string{
-		"/proc/sys/kernel/random/boot_id": n.bootID + "\n",
-		"/proc/cmdline":                   n.cmdline() + "\n",
-		"/proc/version":                   fmt.Sprintf("Linux version %s (talos) #1 SMP PREEMPT_DYNAMIC\n", n.kernelVersion()),
-		"/proc/uptime":                    fmt.Sprintf("%.2f 0.00\n", time.Since(n.booted).Seconds()),
+		"/proc/sys/kernel/random/boot_id": this.ID + "\n",
+		"/proc/cmdline":                   this.CommandLine() + "\n",
+		"/proc/version":                   fmt.Sprintf("Linux version %s (talos) #1 SMP PREEMPT_DYNAMIC\n", this.Kernel()),
+		"/proc/uptime":                    fmt.Sprintf("%.2f 0.00\n", time.Since(this.Began).Seconds()),
 		"/etc/os-release": fmt.Sprintf("NAME=\"Talos\"\nID=talos\nVERSION_ID=v%s\nPRETTY_NAME=\"Talos (v%[1]s)\"\nHOME_URL=\"https://www.talos.dev/\"\n",
-			n.image.Talos),
+			this.Image.Talos),
 	}
 	content, known := contents[path]
 	if !known {
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 	}
 	return io.NopCloser(bytes.NewReader([]byte(content))), nil
-}
-
-// Addresses are those that are up.
-func (n *node) Addresses() []netip.Addr {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Clone(n.addresses)
-}
-
-// Hostname is "" until it is known.
-func (n *node) Hostname() string {
-	name, err := safe.StateGetByID[*network.HostnameStatus](n.ctx, n.resources.State, network.HostnameID)
-	if err != nil {
-		return ""
-	}
-	return name.TypedSpec().FQDN()
-}
-
-// Meta reads the META partition.
-func (n *node) Meta() map[uint8]string { return n.disk.metaKeys() }
-
-// SetMeta writes a key of it, or deletes it for nil.
-func (n *node) SetMeta(key uint8, value *string) {
-	const owner = "runtime.MetaController"
-	n.disk.setMeta(key, value)
-	var err error
-	if value == nil {
-		err = drop(n.ctx, n.resources.State, owner, runtimeresource.NewMetaKey(runtimeresource.NamespaceName, runtimeresource.MetaKeyTagToID(key)).Metadata())
-	} else {
-		err = n.putMeta(owner, key, *value)
-	}
-	if err == nil && key == meta.MetalNetworkPlatformConfig {
-		err = n.showPlatform()
-	}
-	if err != nil {
-		n.logs.talos("META key %#x: %v", key, err)
-	}
-}
-
-// isResetting says that the node is being wiped.
-func (n *node) isResetting() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.sequence == talosruntime.SequenceReset
 }

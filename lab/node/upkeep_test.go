@@ -14,7 +14,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
-// cluster1 brings a control plane of one up, as all upkeep begins.
+// cluster1 brings up a cluster of one control plane, with which all upkeep starts.
 func (l *testLab) cluster1(platform string, cfg func() configured) *box {
 	l.t.Helper()
 	cp := l.make(spec("cp-1", platform, "1.13.8", 1))
@@ -49,13 +49,13 @@ func TestAReboot(t *testing.T) {
 			t.Errorf("no event of stopAllServices by the actor: %q", *tasks)
 		}
 		lab.untilReady(cp)
-		if cp.running().bootID == before.bootID {
+		if cp.running().boot.ID == before.boot.ID {
 			t.Error("the boot id is the same")
 		}
 	})
 }
 
-// tasksOf collects the tasks that a boot's events tell of.
+// tasksOf collects the tasks in a boot's events.
 func tasksOf(t *testing.T, n *node) *[]string {
 	t.Helper()
 	found := &[]string{}
@@ -127,8 +127,8 @@ func TestUpgrades(t *testing.T) {
 					t.Errorf("stages: %q", stages)
 				}
 				n := cp.running()
-				if n.Version() != "1.13.9" || n.image.Schematic != other {
-					t.Errorf("it runs %s of %s", n.Version(), n.image.Schematic)
+				if n.Version() != "1.13.9" || n.boot.Image.Schematic != other {
+					t.Errorf("it runs %s of %s", n.Version(), n.boot.Image.Schematic)
 				}
 				if err := n.Upgrade("", "factory.invalid/busybox:1", false, false); err == nil {
 					t.Error("an upgrade to something else is taken")
@@ -174,6 +174,61 @@ func TestConfigs(t *testing.T) {
 		lab.settle()
 		if label() != "later" {
 			t.Errorf("the label is %q after the reboot", label())
+		}
+	})
+}
+
+// Talos restarts the kubelet for whatever changes in its specification: here only the taints with which it registers.
+func TestTheKubeletRestartsForItsOwnConfiguration(t *testing.T) {
+	cfg := configOf(t, talosmachine.TypeControlPlane)
+	schedulable := configOf(t, talosmachine.TypeControlPlane, func(text string) string {
+		return strings.Replace(text, "cluster:\n", "cluster:\n    allowSchedulingOnControlPlanes: true\n", 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		cp := lab.cluster1("hcloud", cfg)
+		if err := cp.running().SetConfig(schedulable().provider, true, 0); err != nil {
+			t.Fatal(err)
+		}
+		facts := lab.until("cp-1", "service", "Finished")
+		if last := facts[len(facts)-1]; last.Detail["id"] != "kubelet" {
+			t.Fatalf("it ended %v", last)
+		}
+		lab.until("cp-1", "service", "Running")
+		lab.settle()
+		if taints := lab.kubernetes.kubelet("cp-1").Taints; len(taints) != 0 {
+			t.Errorf("taints: %v", taints)
+		}
+	})
+}
+
+// Talos starts a kubelet again and again that ends itself, and only its log says why. With other arguments it runs.
+func TestAKubeletWithAFlagThatItDoesNotKnow(t *testing.T) {
+	cfg := configOf(t, talosmachine.TypeControlPlane)
+	misspelt := configOf(t, talosmachine.TypeControlPlane, func(text string) string {
+		return strings.Replace(text, "    kubelet:\n", "    kubelet:\n        extraArgs:\n            no-such-flag: \"yes\"\n            v: \"2\"\n", 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		cp := lab.cluster1("hcloud", cfg)
+		if err := cp.running().SetConfig(misspelt().provider, true, 0); err != nil {
+			t.Fatal(err)
+		}
+		lab.settle()
+		if said := cp.running().grep("kubelet", "unknown flag: --no-such-flag"); len(said) < 2 {
+			t.Errorf("the kubelet says %q", said)
+		}
+		if lab.kubernetes.kubelet("cp-1").Node != "" {
+			t.Error("the kubelet runs")
+		}
+		if err := cp.running().SetConfig(cfg().provider, true, 0); err != nil {
+			t.Fatal(err)
+		}
+		lab.until("cp-1", "service", "healthy")
+		if lab.kubernetes.kubelet("cp-1").Node != "cp-1" {
+			t.Error("the kubelet does not run")
 		}
 	})
 }

@@ -1,5 +1,4 @@
-// Package nstest runs the tests of a package in namespaces of their own: what
-// they do to the network stays there, and what they start ends with them.
+// Package nstest runs the tests of a package in their own namespaces: what they do to the network stays there, and what they start ends with them.
 package nstest
 
 import (
@@ -19,9 +18,8 @@ import (
 // namespaces.
 const inside = "SLUICE_LAB_NSTEST"
 
-// Main is for TestMain. It runs the test binary again as process 1 of a new
-// network, pid and mount namespace, and of a user namespace when it was not
-// started by root. There only loopback is up.
+// Main is for TestMain. It runs the test binary again as process 1 of a new network, pid and mount namespace, and of a user namespace if it was not started
+// by root. Only loopback is up there.
 func Main(m *testing.M) {
 	if os.Getenv(inside) != "" {
 		if err := prepare(); err != nil {
@@ -67,7 +65,7 @@ func again() int {
 	return 0
 }
 
-// prepare gives the namespaces a /proc of their own and brings loopback up.
+// prepare gives the namespaces their own /proc and brings loopback up.
 func prepare() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)

@@ -6,9 +6,9 @@ import "time"
 type Profile string
 
 const (
-	// Fast is for tests: short, but in the order and proportion of life.
+	// Fast is for tests: short, but in realistic order and proportion.
 	Fast Profile = "fast"
-	// Real is what people report from the field.
+	// Real is what users report from real platforms.
 	Real Profile = "real"
 )
 
@@ -27,8 +27,9 @@ const (
 	Firmware Step = "node.firmware"  // power on until the kernel runs
 	Kernel   Step = "node.kernel"    // kernel until the API of Talos answers
 	Install  Step = "node.install"   // writing Talos to the disk
+	Fatal    Step = "node.fatal"     // a sequence's error until the machine reboots for it
 	Shutdown Step = "node.shutdown"  // stopping services before power off or reboot
-	Drain    Step = "node.drain"     // how long a stopping API waits for who follows something
+	Drain    Step = "node.drain"     // how long a stopping API waits for calls that follow something
 	Wipe     Step = "node.wipe"      // of partitions in a reset
 	Upgrade  Step = "node.upgrade"   // pulling and writing another installer
 	Service  Step = "node.service"   // one service of Talos from start to healthy
@@ -40,14 +41,19 @@ const (
 	Init     Step = "kubelet.init"   // an init container
 
 	Quorum  Step = "etcd.timeout"    // a call to an etcd without a majority until it gives up
-	Lease   Step = "kubelet.lease"   // between two signs of life of a kubelet
-	Backoff Step = "kubelet.backoff" // the first wait before a container is tried again
-	Mount   Step = "kubelet.mount"   // the first wait before a volume that is not there is looked for again
-	Kill    Step = "kubelet.kill"    // a container from being told to stop until it did
+	Lease   Step = "kubelet.lease"   // between two heartbeats of a kubelet
+	Backoff Step = "kubelet.backoff" // the first delay before a container is started again
+	Mount   Step = "kubelet.mount"   // the first delay before a missing volume is looked up again
+	Kill    Step = "kubelet.kill"    // a container from the request to stop until it has stopped
 	Attach  Step = "csi.attach"      // a volume to a node
 
+	Withdraw Step = "node.withdraw" // a config taken in maintenance until that API stops
+	Reopen   Step = "node.reopen"   // the certificate of the cluster until the full API answers
+	Check    Step = "service.check" // between two health checks of a service
+	Socket   Step = "node.socket"   // machined's API stops until apid does
+
 	Retry   Step = "service.retry" // a service of Talos from its failure to the next start
-	Restart Step = "node.restart"  // stopping services before a reboot; talosctl looks again a second after its begin
+	Restart Step = "node.restart"  // stopping services before a reboot; talosctl watches again a second after its start
 )
 
 var durations = map[Step]struct{ fast, real time.Duration }{
@@ -61,6 +67,7 @@ var durations = map[Step]struct{ fast, real time.Duration }{
 	Firmware: {600 * time.Millisecond, 8 * time.Second},
 	Kernel:   {300 * time.Millisecond, 12 * time.Second},
 	Install:  {1 * time.Second, 45 * time.Second},
+	Fatal:    {500 * time.Millisecond, 10 * time.Second},
 	Shutdown: {400 * time.Millisecond, 10 * time.Second},
 	Drain:    {400 * time.Millisecond, 10 * time.Second},
 	Wipe:     {200 * time.Millisecond, 5 * time.Second},
@@ -79,6 +86,11 @@ var durations = map[Step]struct{ fast, real time.Duration }{
 	Mount:   {200 * time.Millisecond, 500 * time.Millisecond},
 	Kill:    {100 * time.Millisecond, 2 * time.Second},
 	Attach:  {200 * time.Millisecond, 5 * time.Second},
+
+	Withdraw: {50 * time.Millisecond, 700 * time.Millisecond},
+	Reopen:   {150 * time.Millisecond, 1500 * time.Millisecond},
+	Check:    {250 * time.Millisecond, 5 * time.Second},
+	Socket:   {100 * time.Millisecond, 700 * time.Millisecond},
 
 	Retry:   {500 * time.Millisecond, 5 * time.Second},
 	Restart: {1700 * time.Millisecond, 10 * time.Second},

@@ -1,4 +1,4 @@
-// Package pace says how long everything takes that the lab plays.
+// Package pace determines how long everything takes that the lab simulates.
 package pace
 
 import (
@@ -10,9 +10,7 @@ import (
 	"time"
 )
 
-// Pace gives the duration of each step. The same seed gives the same durations:
-// they depend on the step, on whom it happens to and on how often it did, and
-// not on what else goes on.
+// Pace returns the duration of each step. The same seed gives the same durations: they depend only on the step, on its subject and on how often it happened.
 type Pace struct {
 	profile Profile
 	seed    uint64
@@ -21,7 +19,7 @@ type Pace struct {
 	times map[string]uint64
 }
 
-// New is the pace of a profile, "fast" or "real".
+// New returns the pace of a profile, "fast" or "real".
 func New(profile Profile, seed uint64) (*Pace, error) {
 	if profile != Fast && profile != Real {
 		return nil, fmt.Errorf("no profile %q: there are %q and %q", profile, Fast, Real)
@@ -29,10 +27,10 @@ func New(profile Profile, seed uint64) (*Pace, error) {
 	return &Pace{profile: profile, seed: seed, times: map[string]uint64{}}, nil
 }
 
-// Profile is the one that it was made with.
+// Profile returns the name of its profile.
 func (p *Pace) Profile() Profile { return p.profile }
 
-// Of is how long the step takes this time.
+// Of returns how long the step takes this time.
 func (p *Pace) Of(step Step, subject string) time.Duration {
 	usual := durations[step]
 	base := usual.fast
@@ -47,11 +45,11 @@ func (p *Pace) Of(step Step, subject string) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(key))
 	spread := rand.New(rand.NewPCG(p.seed, hash.Sum64()+time)).Float64()
-	// Within a fifth of the usual, either way.
+	// Within a fifth of the usual duration, shorter or longer.
 	return scale(base, 0.8+0.4*spread)
 }
 
-// Wait lets the step's time pass, or less when the context ends.
+// Wait waits for the step's duration, or until the context ends.
 func (p *Pace) Wait(ctx context.Context, step Step, subject string) error {
 	timer := time.NewTimer(p.Of(step, subject))
 	defer timer.Stop()

@@ -15,7 +15,7 @@ func TestProfilesAreChecked(t *testing.T) {
 	require.EqualError(t, err, `no profile "slow": there are "fast" and "real"`)
 }
 
-// run is how long some steps take in a lab.
+// run returns how long some steps take in a lab.
 func run(t *testing.T, profile Profile, seed uint64) []time.Duration {
 	t.Helper()
 	pace, err := New(profile, seed)

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layOver gives the calling thread mounts of its own and lays each folder over
-// that of the host, which need not have it. Nothing is written on the host.
+// layOver gives the calling thread its own mounts and mounts each folder over that of the host, which need not have it. Nothing is written on the host.
 func layOver(folders map[string]map[string][]byte) error {
 	if len(folders) == 0 {
 		return nil
@@ -29,8 +28,7 @@ func layOver(folders map[string]map[string][]byte) error {
 	return nil
 }
 
-// layFolder mounts a file system in memory at the folder, or over its nearest
-// parent that there is.
+// layFolder mounts a file system in memory at the folder, or over its nearest existing parent.
 func layFolder(folder string, files map[string][]byte) error {
 	at, err := nearest(folder)
 	if err != nil {
@@ -50,7 +48,7 @@ func layFolder(folder string, files map[string][]byte) error {
 	return nil
 }
 
-// neverCovered would take too much away.
+// neverCovered lists parents whose mount would hide too much.
 var neverCovered = []string{"/", "/usr", "/var", "/home", "/root", "/dev", "/proc", "/sys", "/etc"}
 
 func nearest(folder string) (string, error) {

@@ -12,9 +12,9 @@ const (
 	probeTimeout = time.Second
 )
 
-// waitFor asks until the URL answers with 200 or the context ends.
+// waitFor polls until the URL answers with 200 or the context ends.
 func waitFor(ctx context.Context, url string) error {
-	// A connection of its own each time, and none left open after it.
+	// Each request uses its own connection, and none is left open after it.
 	client := &http.Client{Timeout: probeTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package process runs real programs for the lab and sees to it that none
-// outlives it.
+// Package process runs real programs for the lab and ensures that none outlives it.
 package process
 
 import (
@@ -20,28 +19,24 @@ import (
 type Command struct {
 	Path string
 	Args []string
-	// Env is all of its environment.
+	// Env is its complete environment.
 	Env []string
 	Dir string
-	// Folders are laid over those of the host, for this program alone: the files
-	// of each by name.
+	// Folders are mounted over those of the host, only for the program itself: the files of each by name.
 	Folders map[string]map[string][]byte
 	Log     io.Writer
 }
 
-// grace is how long a program may take to end when it is asked to, before it is
-// killed.
+// grace is how long a program may take to end after the signal, before it is killed.
 const grace = 5 * time.Second
 
-// ErrAbandoned is the cause of a context's end after which nobody needs anything of
-// what ran in it: a program is killed then, without being asked.
+// ErrAbandoned is the cause of a context's end after which nothing that ran in it is needed: programs are killed at once.
 var ErrAbandoned = errors.New("nobody needs it any more")
 
-// Abandoned says whether that is how a context ended.
+// Abandoned reports whether a context ended with ErrAbandoned.
 func Abandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrAbandoned) }
 
-// Run runs the program until the context ends, and then ends it with all that
-// it has started. A program that ends by itself is an error.
+// Run runs the program until the context ends, and then ends it with everything that it has started. A program that ends by itself is an error.
 func Run(ctx context.Context, command Command) error {
 	return onOwnThread(func() error { return command.run(ctx) })
 }
@@ -54,8 +49,7 @@ func (c Command) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
 	cmd.Env, cmd.Dir = c.Env, c.Dir
 	cmd.Stdout, cmd.Stderr = c.Log, c.Log
-	// A group of its own, so that its children end with it, and with the lab
-	// even when that is killed.
+	// In its own process group, so that its children end with it, and with the lab even if that is killed.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error {
 		if Abandoned(ctx) {
@@ -68,7 +62,7 @@ func (c Command) run(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	err := cmd.Wait()
-	// What is left of the group. When nothing is, there is nobody to be told.
+	// Kill the rest of the group. An error means that nothing is left.
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	switch {
 	case ctx.Err() != nil:
@@ -80,16 +74,14 @@ func (c Command) run(ctx context.Context) error {
 	}
 }
 
-// onOwnThread calls f on a thread that runs nothing else and ends with it: the
-// death signal of a child goes by the thread that started it, and mounts that
-// are made for a child belong to a thread too.
+// onOwnThread calls f on a separate thread that ends with it: a child gets its death signal when the thread that started it ends, and mounts for a child
+// belong to a thread too.
 func onOwnThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			// The main thread outlives its goroutine, and its mounts are what
-			// others take for those of the whole process.
+			// The main thread outlives its goroutine, and other processes see its mounts as those of the process.
 			done <- onOwnThread(f)
 			runtime.UnlockOSThread()
 			return

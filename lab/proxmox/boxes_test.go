@@ -8,15 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// holdsOn has a box stay until the function is called, and tells when it is to go.
-func (b *fakeBox) holdsOn() (asked <-chan struct{}, letGo func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	leaving, stays := make(chan struct{}), make(chan struct{})
-	b.leaving, b.stays = leaving, stays
-	return leaving, func() { close(stays) }
-}
-
 func TestOthersAreServedWhileAMachineEnds(t *testing.T) {
 	b := newBench(t)
 	image := b.image("pve", agentSchematic, "metal-amd64.qcow2")
@@ -24,16 +15,16 @@ func TestOthersAreServedWhileAMachineEnds(t *testing.T) {
 	require.Equal(t, "OK", b.power(300, "start"))
 	require.Equal(t, "OK", b.power(300, "stop"))
 	b.do("PUT", "/nodes/pve/qemu/300/config", "scsi0=local-lvm:0,import-from="+image)
-	box := b.machines.box(t, "cp-1")
-	asked, letGo := box.holdsOn()
+	box := b.machines.Box(t, "cp-1")
+	deleting, release := box.HoldDeletion()
 	started := make(chan string)
 	go func() { started <- b.power(300, "start") }()
-	<-asked
+	<-deleting
 	b.get("/version")
 	require.Equal(t, "stopped", b.object("/nodes/pve/qemu/300/status/current")["status"])
-	letGo()
+	release()
 	require.Equal(t, "OK", <-started)
-	require.NotSame(t, box, b.machines.box(t, "cp-1"))
+	require.NotSame(t, box, b.machines.Box(t, "cp-1"))
 	require.Equal(t, "running", b.object("/nodes/pve/qemu/300/status/current")["status"])
 }
 
@@ -41,8 +32,8 @@ func TestTheEndWaitsNoLongerThanItMay(t *testing.T) {
 	b := newBench(t)
 	b.vm(300, "cp-1", b.image("pve", agentSchematic, "metal-amd64.qcow2"))
 	require.Equal(t, "OK", b.power(300, "start"))
-	_, letGo := b.machines.box(t, "cp-1").holdsOn()
-	defer letGo()
+	_, release := b.machines.Box(t, "cp-1").HoldDeletion()
+	defer release()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, b.cluster.Close(ctx), context.DeadlineExceeded)

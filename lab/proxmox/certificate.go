@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// newCertificate is one that nobody knows who signed it.
+// newCertificate creates a self-signed certificate.
 func newCertificate(hosts []string, address netip.Addr) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -37,9 +37,9 @@ func newCertificate(hosts []string, address netip.Addr) (tls.Certificate, error)
 	return tls.Certificate{Certificate: [][]byte{signed}, PrivateKey: key}, nil
 }
 
-// fingerprint is by what people recognize the certificate.
-func (c *Cluster) fingerprint() string {
-	sum := sha256.Sum256(c.certificate.Certificate[0])
+// fingerprint identifies a certificate to users.
+func fingerprint(of tls.Certificate) string {
+	sum := sha256.Sum256(of.Certificate[0])
 	parts := make([]string, len(sum))
 	for i, one := range sum {
 		parts[i] = fmt.Sprintf("%02X", one)

@@ -2,131 +2,110 @@ package proxmox
 
 import (
 	"cmp"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/proxmox/datacenter"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/proxmox/vm"
 )
 
-// watch lets a host fail and come back as faults ask for it, until Close.
-func (c *Cluster) watch(h *host) {
-	point := fault.Point{On: fault.Host, Name: "power", Subject: h.name}
-	for c.life.Err() == nil {
-		some, changed := c.Faults.Has(fault.Host)
+// hostPower makes hosts fail and recover as faults require. Its methods are called without the lock.
+type hostPower struct {
+	datacenter *datacenter.Datacenter
+	vms        *vm.VMs
+	door       func(open bool)
+}
+
+// watch injects the faults of a host until the cluster ends.
+func (p *hostPower) watch(h *datacenter.Host) {
+	d, life := p.datacenter, p.datacenter.Life()
+	point := fault.Point{On: fault.Host, Name: "power", Subject: h.Name}
+	for life.Err() == nil {
+		some, changed := d.Faults.Has(fault.Host)
 		if some {
-			outcome, err := c.Faults.Meet(c.life, point)
+			outcome, err := d.Faults.Meet(life, point)
 			if err != nil {
 				return
 			}
 			if outcome != nil {
-				c.lose(h)
-				c.await(outcome.Do, point)
-				if c.Pace.Wait(c.life, pace.Firmware, h.name) != nil || c.Pace.Wait(c.life, pace.Kernel, h.name) != nil {
+				p.cut(h)
+				p.await(outcome.Do, point)
+				if d.Pace.Wait(life, pace.Firmware, h.Name) != nil || d.Pace.Wait(life, pace.Kernel, h.Name) != nil {
 					return
 				}
-				c.regain(h)
+				p.restore(h)
 				continue
 			}
 		}
 		select {
 		case <-changed:
-		case <-c.life.Done():
+		case <-life.Done():
 		}
 	}
 }
 
-// await returns when a host that is absent may come back: no fault wants it gone.
-func (c *Cluster) await(what fault.Action, point fault.Point) {
+// await returns when a host may recover: no fault requires it to be absent.
+func (p *hostPower) await(what fault.Action, point fault.Point) {
 	for what == fault.Absent {
-		_, changed := c.Faults.Has(fault.Host)
-		gone := slices.ContainsFunc(c.Faults.Rules(), func(rule fault.Rule) bool {
+		_, changed := p.datacenter.Faults.Has(fault.Host)
+		absent := slices.ContainsFunc(p.datacenter.Faults.Rules(), func(rule fault.Rule) bool {
 			return rule.On == point.On && rule.Do == fault.Absent && fault.Like(rule.Name, point.Name) && fault.Like(rule.Subject, point.Subject)
 		})
-		if !gone {
+		if !absent {
 			return
 		}
 		select {
 		case <-changed:
-		case <-c.life.Done():
+		case <-p.datacenter.Life().Done():
 			return
 		}
 	}
 }
 
-// lose takes the power of a host, and with it that of its machines.
-func (c *Cluster) lose(h *host) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h.up = false
-	for _, one := range c.sortedVMs() {
-		if one.host == h.name {
-			c.cut(one)
-		}
+// cut cuts the power of a host, and with it that of its virtual machines.
+func (p *hostPower) cut(h *datacenter.Host) {
+	p.datacenter.Lock()
+	defer p.datacenter.Unlock()
+	h.Up = false
+	for _, one := range p.vms.On(h.Name) {
+		p.vms.PowerOff(one)
 	}
-	if c.hostsUp() == 0 {
-		c.Door(false)
+	if p.datacenter.HostsUp() == 0 {
+		p.door(false)
 	}
-	// Who hears of it finds it so.
-	c.Timeline.Record(h.name, "host", "down")
+	// Last, so that whoever reads the fact finds the host down.
+	p.datacenter.Timeline.Record(h.Name, "host", "down")
 }
 
-// regain is a host that has booted: it starts the machines that are to start
-// with it, in their order.
-func (c *Cluster) regain(h *host) {
-	starting := c.startWith(h)
+// restore brings up a host that has booted. It starts the virtual machines that start with it, in their order.
+func (p *hostPower) restore(h *datacenter.Host) {
+	starting := p.startingWith(h)
 	for _, one := range starting {
-		c.retire(c.life, one)
+		p.vms.Retire(p.datacenter.Life(), one)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+	p.datacenter.Lock()
+	defer p.datacenter.Unlock()
+	if p.datacenter.Closed() {
 		return
 	}
-	h.up = true
-	if c.hostsUp() == 1 {
-		c.Door(true)
+	h.Up = true
+	if p.datacenter.HostsUp() == 1 {
+		p.door(true)
 	}
-	c.Timeline.Record(h.name, "host", "up")
+	p.datacenter.Timeline.Record(h.Name, "host", "up")
 	for _, one := range starting {
-		if err := c.powerOn(one); err != nil {
-			c.Timeline.Record(one.lab, "vm", "failed", "error", err.Error())
+		if err := p.vms.PowerOn(one); err != nil {
+			p.datacenter.Timeline.Record(one.Machine, "vm", "failed", "error", err.Error())
 		}
 	}
 }
 
-// startWith are the machines that start with a host, in their order.
-func (c *Cluster) startWith(h *host) []*vm {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	starting := slices.DeleteFunc(c.sortedVMs(), func(one *vm) bool {
-		return one.host != h.name || one.config["onboot"] != "1" || one.lock != ""
-	})
-	slices.SortStableFunc(starting, func(a, b *vm) int { return cmp.Compare(a.startOrder(), b.startOrder()) })
+// startingWith returns the virtual machines that start with a host, in their order.
+func (p *hostPower) startingWith(h *datacenter.Host) []*vm.VM {
+	p.datacenter.Lock()
+	defer p.datacenter.Unlock()
+	starting := slices.DeleteFunc(p.vms.On(h.Name), func(one *vm.VM) bool { return one.Config["onboot"] != "1" || one.Lock != "" })
+	slices.SortStableFunc(starting, func(a, b *vm.VM) int { return cmp.Compare(a.StartOrder(), b.StartOrder()) })
 	return starting
 }
-
-// startOrder is the machine's place among those that start with a host; those
-// without one are last.
-func (m *vm) startOrder() int {
-	order, err := strconv.Atoi(parseProperties(m.config["startup"], "order")["order"])
-	if err != nil {
-		return math.MaxInt
-	}
-	return order
-}
-
-func (c *Cluster) hostsUp() int {
-	count := 0
-	for _, one := range c.hosts {
-		if one.up {
-			count++
-		}
-	}
-	return count
-}
-
-// quorate says whether the hosts that are up may change anything: the larger
-// half of all.
-func (c *Cluster) quorate() bool { return 2*c.hostsUp() > len(c.hosts) }

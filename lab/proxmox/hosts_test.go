@@ -48,7 +48,7 @@ func TestAHostThatIsDownTakesItsMachinesAlong(t *testing.T) {
 	require.Subset(t, b.get("/nodes").([]any)[0], map[string]any{"node": "pve", "status": "offline"})
 	require.Equal(t, 3.0, b.get("/cluster/status").([]any)[0].(map[string]any)["nodes"])
 	require.Equal(t, 1.0, b.get("/cluster/status").([]any)[0].(map[string]any)["quorate"])
-	require.False(t, b.machines.box(t, "cp-1").Powered())
+	require.False(t, b.machines.Box(t, "cp-1").Powered())
 	b.do("POST", "/nodes/pve2/qemu", "vmid=400")
 
 	require.NoError(t, b.faults.Remove(id))

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,119 +17,17 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/factory"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
-	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine/machinetest"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/proxmox/api"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// fakeBox notes what happens to it, and answers as an agent when it is told to.
-type fakeBox struct {
-	machine.Silent
-	spec machine.Spec
-
-	mu    sync.Mutex
-	log   []string
-	guest *machine.Guest
-	deaf  bool
-	// leaving is closed when it is to end; stays keeps it until that is closed.
-	leaving, stays chan struct{}
-}
-
-func (b *fakeBox) note(format string, args ...any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.log = append(b.log, fmt.Sprintf(format, args...))
-}
-
-func (b *fakeBox) PowerOn()  { b.Silent.PowerOn(); b.note("on") }
-func (b *fakeBox) PowerOff() { b.Silent.PowerOff(); b.note("off") }
-func (b *fakeBox) Reset()    { b.note("reset") }
-func (b *fakeBox) Shutdown() {
-	b.note("shutdown")
-	if !b.deaf {
-		b.Silent.Shutdown()
-	}
-}
-func (b *fakeBox) Attach(nic machine.NIC) { b.note("attach %s %s", nic.Name, nic.MAC) }
-func (b *fakeBox) Detach(mac string)      { b.note("detach %s", mac) }
-func (b *fakeBox) Delete(ctx context.Context) {
-	b.Silent.PowerOff()
-	b.note("delete")
-	b.mu.Lock()
-	leaving, stays := b.leaving, b.stays
-	b.leaving = nil
-	b.mu.Unlock()
-	if leaving != nil {
-		close(leaving)
-	}
-	if stays != nil {
-		select {
-		case <-stays:
-		case <-ctx.Done():
-		}
-	}
-}
-func (b *fakeBox) AttachDisk(disk machine.Disk) { b.note("disk %s %d", disk.Device, disk.Bytes) }
-func (b *fakeBox) DetachDisk(serial string)     { b.note("no disk %s", serial) }
-func (b *fakeBox) Resize(cpus, memoryMiB int, diskBytes uint64) {
-	b.note("hardware %d %d %d", cpus, memoryMiB, diskBytes>>30)
-}
-
-func (b *fakeBox) Guest() (machine.Guest, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.guest == nil {
-		return machine.Guest{}, false
-	}
-	return *b.guest, true
-}
-
-func (b *fakeBox) answers(guest machine.Guest) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.guest = &guest
-}
-
-// happened are the notes since it was asked last.
-func (b *fakeBox) happened() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	noted := b.log
-	b.log = nil
-	return noted
-}
-
-type fakeMaker struct {
-	mu    sync.Mutex
-	boxes map[string]*fakeBox
-	// fails is what making one fails with, or nil.
-	fails error
-}
-
-func (m *fakeMaker) Make(spec machine.Spec) (machine.Box, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.fails != nil {
-		return nil, m.fails
-	}
-	made := &fakeBox{spec: spec}
-	m.boxes[spec.Name] = made
-	return made, nil
-}
-
-func (m *fakeMaker) box(t *testing.T, name string) *fakeBox {
-	t.Helper()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	require.Contains(t, m.boxes, name)
-	return m.boxes[name]
-}
-
-// bench is a cluster that is served, with a client and what is around it.
+// bench is a cluster that is served, with a client and everything it depends on.
 type bench struct {
 	t        *testing.T
 	cluster  *Cluster
-	machines *fakeMaker
+	machines *machinetest.Maker
 	faults   *fault.Set
 	timeline *timeline.Timeline
 	factory  *factory.Factory
@@ -145,7 +42,7 @@ func newBench(t *testing.T, change ...func(*Options)) *bench {
 	steps, err := pace.New(pace.Fast, 1)
 	require.NoError(t, err)
 	facts := timeline.New(time.Now, nil)
-	b := &bench{t: t, machines: &fakeMaker{boxes: map[string]*fakeBox{}}, faults: fault.NewSet(facts), timeline: facts}
+	b := &bench{t: t, machines: &machinetest.Maker{}, faults: fault.NewSet(facts), timeline: facts}
 	b.factory, err = factory.New(factory.Options{Versions: []string{"1.12.6", "1.13.8"}, Pace: steps, Faults: b.faults, Timeline: facts})
 	require.NoError(t, err)
 	images := httptest.NewServer(b.factory)
@@ -187,7 +84,7 @@ func (b *bench) ask(token, method, path string, parameters ...string) said {
 		key, value, _ := strings.Cut(one, "=")
 		form.Set(key, value)
 	}
-	target, body := b.url+prefix+path, io.Reader(nil)
+	target, body := b.url+api.Prefix+path, io.Reader(nil)
 	if method == http.MethodGet || method == http.MethodDelete {
 		if len(form) > 0 {
 			target += "?" + form.Encode()
@@ -214,7 +111,7 @@ func (b *bench) ask(token, method, path string, parameters ...string) said {
 	return said{answered.Status, content.Data, content.Errors}
 }
 
-// get and do want that it went well.
+// get and do require success.
 func (b *bench) get(path string, parameters ...string) any {
 	b.t.Helper()
 	return b.do(http.MethodGet, path, parameters...)
@@ -227,7 +124,7 @@ func (b *bench) do(method, path string, parameters ...string) any {
 	return answered.data
 }
 
-// object is an answer that is one.
+// object returns an answer that is one.
 func (b *bench) object(path string, parameters ...string) map[string]any {
 	b.t.Helper()
 	return b.get(path, parameters...).(map[string]any)
@@ -252,7 +149,7 @@ func (b *bench) run(method, path string, parameters ...string) string {
 	}
 }
 
-// refused wants that an answer has this status line.
+// refused requires that an answer has this status line.
 func (b *bench) refused(status, method, path string, parameters ...string) said {
 	b.t.Helper()
 	answered := b.ask(b.token, method, path, parameters...)

@@ -19,7 +19,7 @@ func (b *bench) migrate(parameters ...string) string {
 	return b.run("POST", "/nodes/pve/qemu/300/migrate", append([]string{"target=pve2", "with-local-disks=1", "online=1"}, parameters...)...)
 }
 
-// logOf are the lines of the last task of a kind.
+// logOf returns the lines of the last task of a kind.
 func (b *bench) logOf(kind string) string {
 	b.t.Helper()
 	for _, one := range b.get("/nodes/pve/tasks").([]any) {
@@ -44,11 +44,11 @@ func TestAMachineThatRunsMovesToAnotherHost(t *testing.T) {
 	b.do("PUT", "/nodes/pve/qemu/300/config", "cores=4", "scsi1=local-lvm:8")
 	b.do("PUT", "/nodes/pve/qemu/300/config", "delete=scsi1")
 	before := b.object("/nodes/pve/qemu/300/config")
-	box := b.machines.box(t, "cp-1")
-	box.happened()
+	box := b.machines.Box(t, "cp-1")
+	box.Happened()
 
 	require.Equal(t, "OK", b.migrate())
-	require.Empty(t, box.happened(), "it does not hear of it")
+	require.Empty(t, box.Happened(), "it does not hear of it")
 	b.refused("500 Configuration file 'nodes/pve/qemu-server/300.conf' does not exist", "GET", "/nodes/pve/qemu/300/config")
 	after := b.object("/nodes/pve2/qemu/300/config")
 	for _, key := range []string{"name", "smbios1", "net0", "scsi0", "efidisk0", "ide2", "cores"} {
@@ -63,7 +63,7 @@ func TestAMachineThatRunsMovesToAnotherHost(t *testing.T) {
 
 	require.Equal(t, "OK", b.run("POST", "/nodes/pve2/qemu/300/status/stop"))
 	require.Equal(t, "OK", b.run("POST", "/nodes/pve2/qemu/300/status/start"))
-	require.Same(t, box, b.machines.box(t, "cp-1"), "its disk came along")
+	require.Same(t, box, b.machines.Box(t, "cp-1"), "its disk came along")
 }
 
 func TestAMachineOnSharedStorageMovesWithoutItsDisks(t *testing.T) {

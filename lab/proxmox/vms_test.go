@@ -28,9 +28,9 @@ func TestALifeOfAMachine(t *testing.T) {
 	require.Equal(t, "local-lvm:vm-300-disk-1,discard=on,size=40G", b.object("/nodes/pve/qemu/300/config")["scsi0"])
 
 	require.Equal(t, "OK", b.power(300, "start", "timeout=1800"))
-	box := b.machines.box(t, "cp-1")
-	require.Equal(t, []string{"on"}, box.happened())
-	spec := box.spec
+	box := b.machines.Box(t, "cp-1")
+	require.Equal(t, []string{"on"}, box.Happened())
+	spec := box.Spec
 	require.Equal(t, "metal", spec.Platform)
 	require.Equal(t, machine.Image{Talos: "1.13.8", Schematic: "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515", Installed: true}, spec.Image)
 	require.Equal(t, []machine.NIC{{Name: "enp6s18", MAC: "bc:24:11:00:00:01", DHCP: true}}, spec.NICs)
@@ -45,14 +45,14 @@ func TestALifeOfAMachine(t *testing.T) {
 	b.refused("500 VM 300 is running - destroy failed", "DELETE", "/nodes/pve/qemu/300")
 	require.Equal(t, "OK", b.power(300, "stop"))
 	require.Equal(t, "OK", b.run("DELETE", "/nodes/pve/qemu/300/", "purge=1", "destroy-unreferenced-disks=1"))
-	require.Equal(t, []string{"off", "delete"}, box.happened())
+	require.Equal(t, []string{"off", "delete"}, box.Happened())
 	require.Empty(t, b.get("/cluster/resources", "type=vm"))
 	require.Empty(t, b.get("/nodes/pve/storage/local-lvm/content"))
 	b.refused("500 Configuration file 'nodes/pve/qemu-server/300.conf' does not exist", "GET", "/nodes/pve/qemu/300/status/current")
 	require.Equal(t, []string{"stopped", "running", "stopped", "deleted"}, b.values("cp-1", "vm"))
 }
 
-// values are those of one kind of fact about a subject.
+// values returns those of one kind of fact about a subject.
 func (b *bench) values(subject, what string) []string {
 	facts, _ := b.timeline.After(0)
 	var found []string
@@ -76,7 +76,7 @@ func TestAnIDIsTakenOnce(t *testing.T) {
 func TestAMachineThatCannotBeMadeLeavesNothing(t *testing.T) {
 	b := newBench(t)
 	image := b.image("pve", agentSchematic, "metal-amd64.qcow2")
-	b.machines.fails = errors.New("no room")
+	b.machines.Fail(errors.New("no room"))
 	require.Equal(t, "no room", b.run("POST", "/nodes/pve/qemu", "vmid=300", "scsi0=local-lvm:0,import-from="+image, "boot=order=scsi0", "start=1"))
 	require.Empty(t, b.get("/cluster/resources", "type=vm"))
 	require.Empty(t, b.get("/nodes/pve/storage/local-lvm/content"))
@@ -86,9 +86,9 @@ func TestWhatARunningMachineCannotTakeWaits(t *testing.T) {
 	b := newBench(t)
 	b.vm(300, "cp-1", b.image("pve", agentSchematic, "metal-amd64.qcow2"))
 	require.Equal(t, "OK", b.power(300, "start"))
-	box := b.machines.box(t, "cp-1")
+	box := b.machines.Box(t, "cp-1")
 	b.do("PUT", "/nodes/pve/qemu/300/config", "memory=8192", "cores=4", "tags=x", "net0=virtio=BC:24:11:00:00:02,bridge=vmbr0")
-	require.Equal(t, []string{"on", "detach bc:24:11:00:00:01", "attach enp6s18 bc:24:11:00:00:02"}, box.happened())
+	require.Equal(t, []string{"on", "detach bc:24:11:00:00:01", "attach enp6s18 bc:24:11:00:00:02"}, box.Happened())
 	require.Equal(t, "8192", b.object("/nodes/pve/qemu/300/config")["memory"])
 	require.Subset(t, b.object("/nodes/pve/qemu/300/config", "current=1"), map[string]any{"memory": "4096", "cores": 2.0, "tags": "x"})
 	require.Contains(t, b.get("/nodes/pve/qemu/300/pending"), map[string]any{"key": "memory", "value": "4096", "pending": "8192"})
@@ -96,7 +96,7 @@ func TestWhatARunningMachineCannotTakeWaits(t *testing.T) {
 
 	require.Equal(t, "OK", b.power(300, "stop"))
 	require.Equal(t, "OK", b.power(300, "start"))
-	require.Equal(t, []string{"off", "hardware 4 8192 1", "on"}, box.happened())
+	require.Equal(t, []string{"off", "hardware 4 8192 1", "on"}, box.Happened())
 	require.Equal(t, 4.0, b.object("/nodes/pve/qemu/300/status/current")["cpus"])
 }
 
@@ -136,7 +136,7 @@ func TestTheGuestAgentAnswersWhereOneRuns(t *testing.T) {
 	b.refused("500 VM 300 is not running", "GET", at)
 	require.Equal(t, "OK", b.power(300, "start"))
 	b.refused("500 QEMU guest agent is not running", "GET", at)
-	b.machines.box(t, "cp-1").answers(machine.Guest{Links: []machine.GuestLink{
+	b.machines.Box(t, "cp-1").Answer(machine.Guest{Links: []machine.GuestLink{
 		{Name: "enp6s18", MAC: "bc:24:11:00:00:01", Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.11/16")}},
 	}})
 	links := b.object(at)["result"].([]any)
@@ -156,12 +156,12 @@ func TestAShutdownGoesThroughTheAgentThatIsPromised(t *testing.T) {
 	b := newBench(t)
 	b.vm(300, "cp-1", b.image("pve", agentSchematic, "metal-amd64.qcow2"))
 	require.Equal(t, "OK", b.power(300, "start"))
-	box := b.machines.box(t, "cp-1")
+	box := b.machines.Box(t, "cp-1")
 	require.Equal(t, "VM quit/powerdown failed - got timeout", b.power(300, "shutdown", "timeout=0"))
-	require.Equal(t, []string{"on"}, box.happened(), "nobody pressed the button")
-	box.answers(machine.Guest{})
+	require.Equal(t, []string{"on"}, box.Happened(), "nobody pressed the button")
+	box.Answer(machine.Guest{})
 	require.Equal(t, "OK", b.power(300, "reboot"))
-	require.Equal(t, []string{"shutdown", "hardware 2 4096 1", "on"}, box.happened())
+	require.Equal(t, []string{"shutdown", "hardware 2 4096 1", "on"}, box.Happened())
 	require.Equal(t, "OK", b.power(300, "shutdown"))
 	require.Equal(t, "stopped", b.object("/nodes/pve/qemu/300/status/current")["status"])
 	b.refused("500 VM 300 not running", "POST", "/nodes/pve/qemu/300/status/reboot")
@@ -172,13 +172,13 @@ func TestAddressesByMETAAndByCloudInit(t *testing.T) {
 	meta := "customization:\n    meta:\n        - key: 10\n          value: 'addresses: []'\n"
 	b.vm(300, "cp-1", b.image("pve", meta, "metal-amd64.qcow2"))
 	require.Equal(t, "OK", b.power(300, "start"))
-	require.Equal(t, map[uint8]string{10: "addresses: []"}, b.machines.box(t, "cp-1").spec.Meta)
+	require.Equal(t, map[uint8]string{10: "addresses: []"}, b.machines.Box(t, "cp-1").Spec.Meta)
 
 	b.vm(301, "cp-2", b.image("pve", agentSchematic, "nocloud-amd64.qcow2"),
 		"ide2=local-lvm:cloudinit", "ipconfig0=ip=10.0.0.12/16,gw=10.0.0.1", "nameserver=10.0.0.1 10.0.0.3")
 	require.Equal(t, "local-lvm:vm-301-cloudinit,media=cdrom,size=4M", b.object("/nodes/pve/qemu/301/config")["ide2"])
 	require.Equal(t, "OK", b.power(301, "start"))
-	spec := b.machines.box(t, "cp-2").spec
+	spec := b.machines.Box(t, "cp-2").Spec
 	require.Equal(t, []machine.NIC{{
 		Name: "eth0", MAC: "bc:24:11:00:00:01", Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.12/16")}, Gateway: netip.MustParseAddr("10.0.0.1"),
 	}}, spec.NICs)
@@ -191,7 +191,7 @@ func TestFirmwareBootsWhatItTrusts(t *testing.T) {
 	b := newBench(t)
 	b.vm(300, "signed-off", b.image("pve", agentSchematic, "metal-amd64.qcow2"), "efidisk0=local-lvm:1,efitype=4m,pre-enrolled-keys=1")
 	require.Equal(t, "OK", b.power(300, "start"))
-	require.Empty(t, b.machines.boxes, "nothing that Talos runs in")
+	require.Zero(t, b.machines.Count(), "nothing that Talos runs in")
 	require.Equal(t, "running", b.object("/nodes/pve/qemu/300/status/current")["status"])
 }
 
@@ -205,7 +205,7 @@ func TestAnotherAddressByCloudInit(t *testing.T) {
 	current := b.object("/nodes/pve/qemu/300/config", "current=1")
 	require.Equal(t, "ip=10.0.0.12/16,gw=10.0.0.1", current["ipconfig0"])
 	require.Equal(t, 2.0, current["cores"], "the rest waits")
-	require.Equal(t, []string{"on", "detach bc:24:11:00:00:01", "attach eth0 bc:24:11:00:00:01"}, b.machines.box(t, "cp-1").happened())
+	require.Equal(t, []string{"on", "detach bc:24:11:00:00:01", "attach eth0 bc:24:11:00:00:01"}, b.machines.Box(t, "cp-1").Happened())
 }
 
 func TestAMachineIsKnownByWhatIsSaidOfIt(t *testing.T) {
@@ -216,7 +216,7 @@ func TestAMachineIsKnownByWhatIsSaidOfIt(t *testing.T) {
 	for _, id := range []int{300, 301} {
 		require.Equal(t, "OK", b.power(id, "start"))
 	}
-	one, two := b.machines.box(t, "one").spec, b.machines.box(t, "two").spec
+	one, two := b.machines.Box(t, "one").Spec, b.machines.Box(t, "two").Spec
 	require.Equal(t, "one-serial", one.Serial)
 	require.Equal(t, "7d7f3c3e-3b1e-4a55-9d3c-0a8a6cf4f0a1", one.UUID)
 	require.Equal(t, "two", two.Serial)

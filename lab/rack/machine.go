@@ -1,5 +1,4 @@
-// Package rack holds machines that are already there: nobody ordered them, and
-// nobody but a person takes them away.
+// Package rack has the existing machines: no platform created them, and only the user can replace them.
 package rack
 
 import (
@@ -13,36 +12,32 @@ import (
 	"github.com/google/uuid"
 )
 
-// Machine is one as a person describes it.
+// Machine is a machine as the user describes it.
 type Machine struct {
 	Name string `json:"name"`
-	// Address is the one that it has from the beginning, with the length of the
-	// network's prefix: 10.0.1.31/24.
+	// Address is its address from the start, with prefix length: 10.0.1.31/24.
 	Address netip.Prefix `json:"address"`
 	Gateway netip.Addr   `json:"gateway"`
-	// DHCP says that the router gives it this address; else somebody has written
-	// it into META, or the medium brings it along.
+	// DHCP means that the router assigns this address; otherwise the address is in META, written there by the user or from the medium.
 	DHCP bool `json:"dhcp,omitempty"`
-	// MAC, UUID and Serial follow from the name where they are not given.
+	// MAC, UUID and Serial are derived from the name if they are not given.
 	MAC    string `json:"mac,omitempty"`
 	UUID   string `json:"uuid,omitempty"`
 	Serial string `json:"serial,omitempty"`
-	// Talos is on the medium that it boots from, which installs it when a config
-	// comes; or, with Installed, on its disk.
+	// Talos is on the medium that it boots from, which installs it when a config is applied; or, with Installed, on its disk.
 	Talos     string `json:"talos"`
 	Schematic string `json:"schematic,omitempty"`
 	Installed bool   `json:"installed,omitempty"`
-	// Customization is what the schematic says, YAML; without it the Image Factory
-	// knows the schematic already.
+	// Customization is the content of the schematic, as YAML; without it the Image Factory must already know the schematic.
 	Customization string `json:"customization,omitempty"`
 	Arch          string `json:"arch,omitempty"`
 	CPUs          int    `json:"cpus,omitempty"`
 	MemoryMiB     int    `json:"memoryMiB,omitempty"`
-	// Disks are one of 256 GB unless given; Talos in Installed is on the first.
+	// Disks default to one of 256 GB; with Installed, Talos is on the first.
 	Disks []Disk `json:"disks,omitempty"`
 }
 
-// Disk is in the machine from the beginning.
+// Disk is a disk that the machine has from the start.
 type Disk struct {
 	Device     string  `json:"device"`
 	GB         float64 `json:"gb"`
@@ -54,13 +49,13 @@ type Disk struct {
 	Rotational bool    `json:"rotational,omitempty"`
 }
 
-// Identity is what one machine has and no other.
+// Identity distinguishes a machine from all others.
 type Identity struct {
 	MAC  string `json:"mac,omitempty"`
 	UUID string `json:"uuid,omitempty"`
 }
 
-// withDefaults is the machine with all that was left out.
+// withDefaults returns the machine with defaults for all missing fields.
 func (m Machine) withDefaults(defaultSchematic string) Machine {
 	if m.Schematic == "" {
 		m.Schematic = defaultSchematic
@@ -90,8 +85,7 @@ func (m Machine) withDefaults(defaultSchematic string) Machine {
 	return m
 }
 
-// identityOf is always the same for the same text. The MAC is one that nobody
-// sells.
+// identityOf derives an identity from a text. The MAC is locally administered.
 func identityOf(text string) Identity {
 	sum := sha256.Sum256([]byte(text))
 	mac := net.HardwareAddr(append([]byte{0x02}, sum[:5]...))
@@ -100,8 +94,7 @@ func identityOf(text string) Identity {
 	return Identity{MAC: mac.String(), UUID: id.String()}
 }
 
-// Check says all that is wrong with machines, each fault with the number of the
-// machine.
+// Check returns all faults of machines, each with the machine's index.
 func Check(machines []Machine) []error {
 	var faults []error
 	names, addresses := map[string]bool{}, map[netip.Addr]bool{}
@@ -145,13 +138,13 @@ func (i Identity) check() []error {
 	var faults []error
 	if i.MAC != "" {
 		if _, err := net.ParseMAC(i.MAC); err != nil {
-			faults = append(faults, fmt.Errorf("mac: %q is none", i.MAC))
+			faults = append(faults, fmt.Errorf("mac: %q is not a MAC address", i.MAC))
 		}
 	}
 	if i.UUID != "" {
-		// As the machine's firmware says it, and so as Talos shows it.
+		// In the format of the machine's firmware, which Talos shows.
 		if parsed, err := uuid.Parse(i.UUID); err != nil || parsed.String() != i.UUID {
-			faults = append(faults, fmt.Errorf("uuid: %q is none in small letters with dashes", i.UUID))
+			faults = append(faults, fmt.Errorf("uuid: %q is not a UUID in lower case with dashes", i.UUID))
 		}
 	}
 	return faults

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// networkOf is what a person would write into META for a machine, at its console.
+// networkOf returns what a user would write into META for a machine, at its console.
 func networkOf(m Machine) (string, error) {
 	link := "enx" + strings.ReplaceAll(strings.ToLower(m.MAC), ":", "")
 	text, err := yaml.Marshal(network.PlatformConfigSpec{

@@ -18,21 +18,20 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Options are what a rack needs of the lab.
+// Options is what a rack needs from the lab.
 type Options struct {
 	Makes    machine.Maker
 	Timeline *timeline.Timeline
-	// LAN is the router of a network, which is its DHCP server too.
+	// LAN is the router of a network, which is also its DHCP server.
 	LAN func(network netip.Prefix, gateway netip.Addr) (*dhcp.Server, error)
-	// Schematic is that of machines which name none; Meta the META that a
-	// schematic puts into a medium.
+	// Schematic is that of machines that name none; Meta is the META that a schematic adds to a medium.
 	Schematic string
 	Meta      func(schematic string) (map[uint8]string, error)
-	// Learn takes in what a schematic says that a machine brings along.
+	// Learn uploads the schematic of a machine.
 	Learn func(schematic, customization string) error
 }
 
-// Rack is where the machines are. It is safe for concurrent use.
+// Rack contains the machines. It is safe for concurrent use.
 type Rack struct {
 	Options
 
@@ -40,23 +39,22 @@ type Rack struct {
 	slots map[string]*slot
 }
 
-// slot is a place in the rack, with the machine that is in it.
+// slot is a place in the rack, with its machine.
 type slot struct {
 	machine Machine
 	box     machine.Box
-	// before counts the machines that were here.
+	// before counts the machines that were in this slot.
 	before int
 }
 
-// New puts machines into a rack and turns them on.
+// New returns a rack with machines, and turns them on.
 func New(options Options, machines []Machine) (*Rack, error) {
 	r := &Rack{Options: options, slots: map[string]*slot{}}
 	_, err := r.Add(machines)
 	return r, err
 }
 
-// Add puts in those that are not there, by name, and turns them on. It returns
-// their names.
+// Add adds the machines that the rack does not have, by name, and turns them on. It returns their names.
 func (r *Rack) Add(machines []Machine) ([]string, error) {
 	if faults := Check(machines); len(faults) > 0 {
 		return nil, errors.Join(faults...)
@@ -77,7 +75,7 @@ func (r *Rack) Add(machines []Machine) ([]string, error) {
 	return added, nil
 }
 
-// put gives a machine a place; the caller holds the lock.
+// put gives a machine a slot; the caller holds the lock.
 func (r *Rack) put(m Machine) error {
 	for name, slot := range r.slots {
 		if slot.machine.Address.Addr() == m.Address.Addr() {
@@ -94,7 +92,7 @@ func (r *Rack) put(m Machine) error {
 	return err
 }
 
-// mount makes the box of a machine and plugs it into its network.
+// mount creates the box of a machine and connects it to its network.
 func (r *Rack) mount(m Machine) (machine.Box, error) {
 	router, err := r.LAN(m.Address.Masked(), m.Gateway)
 	if err != nil {
@@ -153,10 +151,10 @@ func (r *Rack) spec(m Machine, router machine.DHCP) (machine.Spec, error) {
 	return spec, nil
 }
 
-// PowerOn presses the button of a machine that is off.
+// PowerOn turns on a machine that is off.
 func (r *Rack) PowerOn(name string) error { return r.do(name, machine.Box.PowerOn) }
 
-// PowerOff pulls the plug of a machine.
+// PowerOff cuts the power of a machine.
 func (r *Rack) PowerOff(name string) error { return r.do(name, machine.Box.PowerOff) }
 
 func (r *Rack) do(name string, do func(machine.Box)) error {
@@ -169,9 +167,8 @@ func (r *Rack) do(name string, do func(machine.Box)) error {
 	return err
 }
 
-// Replace takes a machine out and puts another into its place, with the same
-// medium and an empty disk, behind the same address. What is not said of its
-// identity is made up.
+// Replace removes a machine and puts another in its slot, with the same medium, the same address and an empty disk. Parts of the identity that are not given
+// are generated.
 func (r *Rack) Replace(ctx context.Context, name string, by Identity) (Identity, error) {
 	if faults := by.check(); len(faults) > 0 {
 		return Identity{}, errors.Join(faults...)
@@ -202,8 +199,7 @@ func (r *Rack) Replace(ctx context.Context, name string, by Identity) (Identity,
 	return by, nil
 }
 
-// exchange takes out the box of a machine and makes the one that comes after it,
-// once all that the new one needs is there.
+// exchange deletes the box of a machine and creates that of its replacement, unless something that the new one needs is missing.
 func (r *Rack) exchange(ctx context.Context, slot *slot, after Machine) (machine.Box, error) {
 	before := slot.machine
 	router, err := r.LAN(after.Address.Masked(), after.Gateway)
@@ -235,7 +231,7 @@ func (r *Rack) exchange(ctx context.Context, slot *slot, after Machine) (machine
 	return box, err
 }
 
-// slot is that of a machine; the caller holds the lock.
+// slot returns that of a machine; the caller holds the lock.
 func (r *Rack) slot(name string) (*slot, error) {
 	if slot := r.slots[name]; slot != nil {
 		return slot, nil
@@ -246,7 +242,7 @@ func (r *Rack) slot(name string) (*slot, error) {
 	return nil, fmt.Errorf("no machine %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(r.slots)), ", "))
 }
 
-// Close pulls all plugs, and returns when nothing of the machines runs.
+// Close turns all machines off, and returns when nothing of them runs.
 func (r *Rack) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

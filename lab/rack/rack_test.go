@@ -16,7 +16,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// workshop makes boxes that only remember.
+// workshop makes boxes that only record calls.
 type workshop struct {
 	made []*box
 	// fails is what the next one fails with.
@@ -122,7 +122,7 @@ func TestAMachineIsReplaced(t *testing.T) {
 	require.Equal(t, asked, by)
 	for want, refused := range map[string]func() error{
 		`no machine "cp-9": there are cp-1`: func() error { return rack.PowerOn("cp-9") },
-		`mac: "x" is none`: func() error {
+		`mac: "x" is not a MAC address`: func() error {
 			_, err := rack.Replace(t.Context(), "cp-1", Identity{MAC: "x"})
 			return err
 		},
@@ -141,7 +141,7 @@ func TestWhatFailsLeavesNothingBehind(t *testing.T) {
 	require.EqualError(t, err, "machine w-1: no disk")
 	require.Equal(t, leases, router.Leases())
 
-	_, err = router.Lease("02:00:00:00:00:09", "stranger")
+	_, err = router.Lease("02:00:00:00:00:09", "unknown")
 	require.NoError(t, err)
 	leases = router.Leases()
 	_, err = rack.Replace(t.Context(), "cp-1", Identity{MAC: "02:00:00:00:00:09"})
@@ -208,8 +208,8 @@ func TestAllFaultsOfMachines(t *testing.T) {
 		said = append(said, err.Error())
 	}
 	wanted := []string{
-		`machines[0].mac: "x" is none`,
-		`machines[0].uuid: "AB" is none in small letters with dashes`,
+		`machines[0].mac: "x" is not a MAC address`,
+		`machines[0].uuid: "AB" is not a UUID in lower case with dashes`,
 		"machines[1].gateway: must be an address in 10.0.1.0/24",
 		"machines[1].disks: each needs a device and its size in GB",
 		"machines[1].name: there is another a",

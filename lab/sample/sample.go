@@ -19,7 +19,7 @@ var (
 	SealingCertificate []byte
 )
 
-// Repository is what the lab's git server is seeded with.
+// Repository returns what the lab's git server is seeded with.
 func Repository() (fs.FS, error) {
 	return fs.Sub(files, "repository")
 }

@@ -1,5 +1,4 @@
-// Package scenario arms faults when their moment comes: at once, at a time, or
-// when something became true in the lab.
+// Package scenario arms faults at their moment: at once, after a time, or when something became true in the lab.
 package scenario
 
 import (
@@ -13,28 +12,28 @@ import (
 // Entry is a fault with the time in which it is armed.
 type Entry struct {
 	fault.Rule
-	// When is the fact that it waits for; without one it waits for nothing.
+	// When is the fact that it waits for; by default none.
 	When *Moment `json:"when,omitempty"`
-	// After is how long it waits then.
+	// After is how long it waits after that.
 	After fault.Duration `json:"after,omitempty"`
-	// Until is the fact that ends it, For how long it is armed at most.
+	// Until is the fact that ends it; For is how long it is armed at most.
 	Until *Moment        `json:"until,omitempty"`
 	For   fault.Duration `json:"for,omitempty"`
 }
 
-// Moment is when a fact is recorded: its fields are patterns as those of a rule.
+// Moment is the recording of a fact: its fields are patterns like those of a rule.
 type Moment struct {
 	Subject string `json:"subject,omitempty"`
 	What    string `json:"what,omitempty"`
 	Value   string `json:"value,omitempty"`
 }
 
-// is says whether the fact makes the moment.
+// is reports whether the fact matches the moment.
 func (m *Moment) is(fact timeline.Fact) bool {
 	return fault.Like(m.Subject, fact.Subject) && fault.Like(m.What, fact.What) && fault.Like(m.Value, fact.Value)
 }
 
-// Check says what is wrong with an entry: fault.FieldErrors, joined.
+// Check returns the faults of an entry: fault.FieldErrors, joined.
 func (e Entry) Check() error {
 	return errors.Join(e.Rule.Check(), e.When.check("when"), e.Until.check("until"))
 }
@@ -48,7 +47,7 @@ func (m *Moment) check(field string) error {
 	}
 	for _, pattern := range []string{m.Subject, m.What, m.Value} {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return &fault.FieldError{Field: field, Message: "\"" + pattern + "\" is no pattern"}
+			return &fault.FieldError{Field: field, Message: "\"" + pattern + "\" is not a pattern"}
 		}
 	}
 	return nil

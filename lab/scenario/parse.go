@@ -12,8 +12,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 )
 
-// Parse reads a list of entries, or a single one, in YAML or JSON. All that is
-// wrong is told at once, with the file's name and the line.
+// Parse parses a list of entries, or a single one, in YAML or JSON. Its error contains all faults, each with the file's name and the line.
 func Parse(file string, data []byte) ([]Entry, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
@@ -49,7 +48,7 @@ func parseEntry(file string, node *yaml.Node) (Entry, error) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if line, twice := lines[key.Value]; twice {
-			faults = append(faults, fmt.Errorf("%s:%d: %s: is said in line %d already", file, key.Line, key.Value, line))
+			faults = append(faults, fmt.Errorf("%s:%d: %s: is in line %d already", file, key.Line, key.Value, line))
 			continue
 		}
 		lines[key.Value] = key.Line
@@ -57,7 +56,7 @@ func parseEntry(file string, node *yaml.Node) (Entry, error) {
 			faults = append(faults, fmt.Errorf("%s:%d: %s: %w", file, key.Line, key.Value, err))
 		}
 	}
-	// What a half-read entry lacks would only repeat what is said already.
+	// An entry that was read only in part would report the same faults again.
 	if len(faults) == 0 {
 		for _, wrong := range fields(entry.Check()) {
 			line := lines[wrong.Field]
@@ -93,7 +92,7 @@ func set(entry *Entry, key string, value *yaml.Node) error {
 	return err
 }
 
-// fields takes apart what Check joined.
+// fields splits the error of Check by field.
 func fields(err error) []*fault.FieldError {
 	var found []*fault.FieldError
 	switch err := err.(type) {

@@ -10,7 +10,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// State is where an entry stands.
+// State is the state of an entry.
 type State string
 
 // The states of entries that are listed.
@@ -34,7 +34,7 @@ type Plan struct {
 	closed  bool
 }
 
-// planned is an entry until it is over.
+// planned is an entry that has not ended.
 type planned struct {
 	Entry
 	state State
@@ -42,22 +42,21 @@ type planned struct {
 	timer *time.Timer // of the time that it waits for, if any
 }
 
-// NewPlan is a plan without entries.
+// NewPlan returns a plan without entries.
 func NewPlan(faults *fault.Set, facts *timeline.Timeline) *Plan {
 	p := &Plan{faults: faults}
 	facts.Hear(p.hear)
 	return p
 }
 
-// Add plans entries, all or none, and returns their ids. Facts from now on make
-// their moments.
+// Add plans entries, all or none, and returns their ids. Facts from now on count as their moments.
 func (p *Plan) Add(entries ...Entry) ([]string, error) {
 	var ids []string
 	for i, entry := range entries {
 		id, err := p.add(entry)
 		if err != nil {
 			for _, id := range ids {
-				_ = p.Remove(id) // spent in the meantime is as good as removed
+				_ = p.Remove(id) // if it was spent in the meantime, it is gone too
 			}
 			if len(entries) > 1 {
 				err = fmt.Errorf("entry %d: %w", i+1, err)
@@ -119,7 +118,7 @@ func (p *Plan) hear(fact timeline.Fact) {
 	}
 }
 
-// begin arms an entry whose moment has come, or lets its time pass first.
+// begin arms an entry whose moment has come, or starts its delay.
 func (p *Plan) begin(entry *planned) {
 	if entry.After == 0 {
 		p.arm(entry)
@@ -135,7 +134,7 @@ func (p *Plan) arm(entry *planned) {
 	if over {
 		return
 	}
-	// It was checked, with its id, and nothing else adds to the set.
+	// It was checked, together with its id, and nothing else adds to the set.
 	_, _ = p.faults.Add(entry.Rule)
 	p.mu.Lock()
 	over = !p.has(entry)
@@ -143,14 +142,14 @@ func (p *Plan) arm(entry *planned) {
 	p.mu.Unlock()
 	switch {
 	case over:
-		// Removed just now, while it still counted as waiting.
+		// It was removed while it still counted as waiting.
 		_ = p.faults.Remove(entry.ID)
 	case entry.For > 0:
 		p.later(entry, entry.For, p.end)
 	}
 }
 
-// later does something with an entry, unless it is over by then.
+// later does something with an entry, unless it has ended by then.
 func (p *Plan) later(entry *planned, after fault.Duration, do func(*planned)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,11 +158,11 @@ func (p *Plan) later(entry *planned, after fault.Duration, do func(*planned)) {
 	}
 }
 
-// has says whether an entry is not over; the lock is held.
+// has reports whether an entry has not ended; the lock is held.
 func (p *Plan) has(entry *planned) bool { return slices.Contains(p.entries, entry) }
 
 func (p *Plan) end(entry *planned) {
-	// That it is gone already is what was wanted.
+	// If it is already gone, nothing needs to be done.
 	_ = p.Remove(entry.ID)
 }
 
@@ -187,7 +186,7 @@ func (p *Plan) Remove(id string) error {
 	return p.faults.Remove(id)
 }
 
-// List is what waits and what is armed; a rule that is spent is neither.
+// List returns the waiting and armed entries; a spent rule is neither.
 func (p *Plan) List() []Listed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +198,7 @@ func (p *Plan) List() []Listed {
 	return found
 }
 
-// forgetSpent drops entries whose rule is spent; the lock is held.
+// forgetSpent removes entries whose rule is spent; the lock is held.
 func (p *Plan) forgetSpent() {
 	rules := p.faults.Rules()
 	p.entries = slices.DeleteFunc(p.entries, func(entry *planned) bool {
@@ -207,7 +206,7 @@ func (p *Plan) forgetSpent() {
 	})
 }
 
-// Close ends all entries, so that nothing is held any more.
+// Close ends all entries, so that no fault holds anything any more.
 func (p *Plan) Close() {
 	p.mu.Lock()
 	p.closed = true

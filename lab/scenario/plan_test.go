@@ -143,7 +143,7 @@ func TestEntriesAreAddedAllOrNone(t *testing.T) {
 		`entry 2: there is a fault "held" already`:                               {Rule: hold},
 		`entry 2: delay: is needed for do "delay", and for nothing else`:         {Rule: fault.Rule{On: fault.Pod, Do: fault.Delay}},
 		"entry 2: until: names no fact: it needs one of subject, what and value": {Rule: fault.Rule{On: fault.Pod, Do: fault.Hold}, Until: &Moment{}},
-		"entry 2: when: \"[\" is no pattern":                                     {Rule: fault.Rule{On: fault.Pod, Do: fault.Hold}, When: &Moment{What: "["}},
+		"entry 2: when: \"[\" is not a pattern":                                  {Rule: fault.Rule{On: fault.Pod, Do: fault.Hold}, When: &Moment{What: "["}},
 	} {
 		_, err := s.Add(Entry{Rule: fault.Rule{ID: "good", On: fault.Pod, Do: fault.Hold}}, wrong)
 		require.EqualError(t, err, want)

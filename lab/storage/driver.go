@@ -1,5 +1,5 @@
-// Package storage plays CSI drivers: their controllers answer the real
-// csi-provisioner, which makes and removes the volumes of claims.
+// Package storage simulates CSI drivers: their controllers serve the real
+// csi-provisioner, which creates and deletes the volumes of claims.
 package storage
 
 import (
@@ -16,34 +16,32 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// Volumes keeps the volumes of a driver. Both calls may be made again with the
-// same arguments, and then change nothing.
+// Volumes keeps the volumes of a driver. Both calls are idempotent.
 type Volumes interface {
 	Create(ctx context.Context, request Request) (Volume, error)
 	Delete(ctx context.Context, id string) error
 }
 
-// Request is a volume that is asked for.
+// Request describes a volume to create.
 type Request struct {
 	Name  string
 	Bytes int64
-	// Limit is the most that it may have; 0 is no limit.
+	// Limit is the maximum size; 0 means no limit.
 	Limit int64
-	// Topologies are where it may lie, the best first. None is anywhere.
+	// Topologies are the possible places, the preferred ones first; none means anywhere.
 	Topologies []map[string]string
 	Parameters map[string]string
 }
 
-// Volume is one that was made.
+// Volume is a volume that was created.
 type Volume struct {
 	ID    string
 	Bytes int64
-	// Topology is where it lies.
+	// Topology is where it is.
 	Topology map[string]string
 }
 
-// ErrSize is a size that cannot be had; ErrExists a name that is taken by a
-// volume that does not fit the request.
+// ErrSize is the error for an impossible size, ErrExists for a name of another volume that does not match the request.
 var (
 	ErrSize   = errors.New("size out of range")
 	ErrExists = errors.New("volume exists with other properties")
@@ -56,20 +54,20 @@ type driver struct {
 
 	name, version string
 	volumes       Volumes
-	// storage says how much room there is, for drivers that say so.
+	// storage reports free space, for drivers that can; otherwise nil.
 	storage storage
 }
 
-// storage is where volumes come from.
+// storage is the source of volumes.
 type storage interface {
-	// Free is how many bytes are left at a place for volumes of these parameters.
+	// Free returns the free bytes at a place for volumes with these parameters.
 	Free(ctx context.Context, place map[string]string, parameters map[string]string) (int64, error)
 }
 
-// serve answers at a unix socket until the context ends. Ready is called once it
-// does.
+// serve serves at a unix socket until the context ends. Ready is called once it
+// serves.
 func (d *driver) serve(ctx context.Context, socket string, ready func()) error {
-	// A container that crashed leaves its socket behind.
+	// A crashed container leaves its socket behind.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("driver %s: %w", d.name, err)
 	}
@@ -88,18 +86,17 @@ func (d *driver) serve(ctx context.Context, socket string, ready func()) error {
 	return nil
 }
 
-// GetPluginInfo says who it is.
+// GetPluginInfo returns the name and the version of the driver.
 func (d *driver) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*csi.GetPluginInfoResponse, error) {
 	return &csi.GetPluginInfoResponse{Name: d.name, VendorVersion: d.version}, nil
 }
 
-// Probe says that it is ready.
+// Probe reports that it is ready.
 func (d *driver) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse, error) {
 	return &csi.ProbeResponse{Ready: wrapperspb.Bool(true)}, nil
 }
 
-// GetPluginCapabilities says that it makes volumes, which not every node
-// reaches.
+// GetPluginCapabilities reports that it creates volumes, which may not be reachable from every node.
 func (d *driver) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
 	response := &csi.GetPluginCapabilitiesResponse{}
 	for _, service := range []csi.PluginCapability_Service_Type{
@@ -113,7 +110,7 @@ func (d *driver) GetPluginCapabilities(context.Context, *csi.GetPluginCapabiliti
 	return response, nil
 }
 
-// ControllerGetCapabilities says that it makes and removes volumes.
+// ControllerGetCapabilities reports that it creates and deletes volumes.
 func (d *driver) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {
 	calls := []csi.ControllerServiceCapability_RPC_Type{csi.ControllerServiceCapability_RPC_CREATE_DELETE_VOLUME}
 	if d.storage != nil {
@@ -128,7 +125,7 @@ func (d *driver) ControllerGetCapabilities(context.Context, *csi.ControllerGetCa
 	return response, nil
 }
 
-// GetCapacity says how much room there is.
+// GetCapacity returns the free space.
 func (d *driver) GetCapacity(ctx context.Context, asked *csi.GetCapacityRequest) (*csi.GetCapacityResponse, error) {
 	if d.storage == nil {
 		return nil, status.Errorf(codes.Unimplemented, "%s does not know its capacity", d.name)
@@ -140,7 +137,7 @@ func (d *driver) GetCapacity(ctx context.Context, asked *csi.GetCapacityRequest)
 	return &csi.GetCapacityResponse{AvailableCapacity: free}, nil
 }
 
-// CreateVolume makes a volume.
+// CreateVolume creates a volume.
 func (d *driver) CreateVolume(ctx context.Context, asked *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
 	if asked.GetName() == "" {
 		return nil, status.Error(codes.InvalidArgument, "missing name")
@@ -170,7 +167,7 @@ func (d *driver) CreateVolume(ctx context.Context, asked *csi.CreateVolumeReques
 	return &csi.CreateVolumeResponse{Volume: volume}, nil
 }
 
-// DeleteVolume removes a volume.
+// DeleteVolume deletes a volume.
 func (d *driver) DeleteVolume(ctx context.Context, asked *csi.DeleteVolumeRequest) (*csi.DeleteVolumeResponse, error) {
 	if asked.GetVolumeId() == "" {
 		return nil, status.Error(codes.InvalidArgument, "missing volume id")
@@ -192,7 +189,7 @@ func oneNode(mode csi.VolumeCapability_AccessMode_Mode) bool {
 	}
 }
 
-// preferred lists where the volume may lie, the preferred places first.
+// preferred lists where the volume may be, the preferred places first.
 func preferred(requirement *csi.TopologyRequirement) []map[string]string {
 	var topologies []map[string]string
 	for _, topology := range append(requirement.GetPreferred(), requirement.GetRequisite()...) {
@@ -201,8 +198,7 @@ func preferred(requirement *csi.TopologyRequirement) []map[string]string {
 	return topologies
 }
 
-// code gives an error the code by which the provisioner knows whether to try
-// again.
+// code returns the gRPC code of an error, from which the provisioner knows whether to retry.
 func code(err error) error {
 	switch {
 	case errors.Is(err, ErrSize):

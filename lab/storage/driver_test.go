@@ -166,10 +166,10 @@ func TestWhoPlaysWhichContainer(t *testing.T) {
 		"an attacher":               {corev1.Container{Image: "csi-attacher:v4.11.0"}, -1},
 	} {
 		for i, program := range programs {
-			require.Equal(t, i == test.player, program.Plays(&corev1.Pod{}, test.container), "%s, program %d", name, i)
+			require.Equal(t, i == test.player, program.Handles(&corev1.Pod{}, test.container), "%s, program %d", name, i)
 		}
 	}
-	require.False(t, Programs(Options{})[0].Plays(&corev1.Pod{}, corev1.Container{Image: "csi-provisioner"}), "without its binary")
+	require.False(t, Programs(Options{})[0].Handles(&corev1.Pod{}, corev1.Container{Image: "csi-provisioner"}), "without its binary")
 }
 
 func TestASocketWhoseNameIsTooLong(t *testing.T) {
@@ -187,11 +187,11 @@ type proxmoxLab struct {
 	connection *grpc.ClientConn
 	proxmox    *proxmox.Cluster
 	timeline   *timeline.Timeline
-	// config is what the driver is told.
+	// config is the driver's config file.
 	config string
 }
 
-// disks are what there is on the hosts' storage for disks.
+// disks returns the volumes on the hosts' storage for disks.
 func (l proxmoxLab) disks() []string { return l.proxmox.Status("").Storages[0].Volumes }
 
 // startProxmox runs the driver's program as a container, and connects.
@@ -205,7 +205,7 @@ func startProxmox(t *testing.T) proxmoxLab {
 	return lab
 }
 
-// newProxmoxLab is a Proxmox cluster of two hosts that is served.
+// newProxmoxLab returns a Proxmox cluster of two hosts that is served.
 func newProxmoxLab(t *testing.T) proxmoxLab {
 	t.Helper()
 	steps, err := pace.New(pace.Fast, 1)

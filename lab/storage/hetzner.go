@@ -11,14 +11,14 @@ import (
 // HetznerDriver is the name of Hetzner's CSI driver.
 const HetznerDriver = "csi.hetzner.cloud"
 
-// HetznerTopology is the label by which a node says which volumes it reaches.
+// HetznerTopology is the label of a node with the location whose volumes it can reach.
 const HetznerTopology = HetznerDriver + "/location"
 
 const (
 	gib = 1 << 30
-	// minGiB is the least that Hetzner makes.
+	// minGiB is the smallest size at Hetzner.
 	minGiB = 10
-	// maxGiB is the most.
+	// maxGiB is the largest.
 	maxGiB = 10240
 )
 
@@ -27,7 +27,7 @@ type hetznerVolumes struct {
 	client *hcloud.Client
 }
 
-// Create makes a volume of whole GiB, at the least 10, in the best location.
+// Create creates a volume of a number of GiB, at least 10, in the best location.
 func (v hetznerVolumes) Create(ctx context.Context, asked Request) (Volume, error) {
 	size := max((asked.Bytes+gib-1)/gib, minGiB)
 	if size > maxGiB || asked.Limit > 0 && size*gib > asked.Limit {
@@ -71,11 +71,11 @@ func (v hetznerVolumes) Create(ctx context.Context, asked Request) (Volume, erro
 	return made(result.Volume), nil
 }
 
-// Delete takes the volume off its server, if it is on one, and removes it.
+// Delete detaches the volume from its server, if it is attached, and deletes it.
 func (v hetznerVolumes) Delete(ctx context.Context, id string) error {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		// No volume of Hetzner has such an id.
+		// No Hetzner volume has such an id.
 		return nil
 	}
 	volume, _, err := v.client.Volume.GetByID(ctx, number)
@@ -105,15 +105,15 @@ func made(volume *hcloud.Volume) Volume {
 	}
 }
 
-// Parameters by which the provisioner says what a volume is for.
+// The parameters with which the provisioner names the claim of a volume.
 const (
 	claimName      = "csi.storage.k8s.io/pvc/name"
 	claimNamespace = "csi.storage.k8s.io/pvc/namespace"
 	volumeName     = "csi.storage.k8s.io/pv/name"
 )
 
-// labels say on the volume which claim it is for, as far as the provisioner was
-// told to say.
+// labels returns labels for the volume that name its claim, if the provisioner is
+// configured to pass it.
 func labels(parameters map[string]string) map[string]string {
 	labels := map[string]string{"managed-by": "csi-driver"}
 	for from, to := range map[string]string{

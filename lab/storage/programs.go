@@ -15,21 +15,20 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Options are what the programs of CSI need.
+// Options is what the programs need.
 type Options struct {
-	// Dir is where the sockets of pods are. Its path must be short: a socket's
-	// name holds about a hundred characters.
+	// Dir is where the sockets of pods are. Its path must be short, because a socket's path is limited to about a hundred characters.
 	Dir string
 	// Provisioner is the real csi-provisioner.
 	Provisioner string
-	// Endpoint is Hetzner's API, for drivers that are told no other.
+	// Endpoint is Hetzner's API, unless the driver's environment names another.
 	Endpoint string
 	Timeline *timeline.Timeline
 }
 
-// Programs are the csi-provisioner and the controllers of the drivers. The node
+// Programs returns the csi-provisioner and the controllers of the drivers. The node
 // plugins, the attacher, the resizer, the registrar and the liveness probe are
-// played by their status alone.
+// simulated by their status alone.
 func Programs(options Options) []cluster.Program {
 	sockets := sockets{dir: options.Dir}
 	return []cluster.Program{
@@ -45,7 +44,7 @@ func Programs(options Options) []cluster.Program {
 	}
 }
 
-// controller plays the controller of a driver.
+// controller simulates the controller of a driver.
 type controller struct {
 	image, name string
 	sockets     sockets
@@ -53,9 +52,8 @@ type controller struct {
 	volumes     func(run cluster.Run) (Volumes, error)
 }
 
-// Plays says whether it is the controller: the image of the node plugin may be
-// the same.
-func (c controller) Plays(_ *corev1.Pod, asked corev1.Container) bool {
+// Handles reports whether the container is the controller: the node plugin may have the same image.
+func (c controller) Handles(_ *corev1.Pod, asked corev1.Container) bool {
 	if container.ImageName(asked.Image) != c.image {
 		return false
 	}
@@ -85,7 +83,7 @@ func (c controller) Run(ctx context.Context, run cluster.Run) error {
 	return driver.serve(ctx, socket, run.Ready)
 }
 
-// hetzner are the volumes of the project that the token is for.
+// hetzner returns the volumes of the token's project.
 func hetzner(env map[string]string, endpoint string) (Volumes, error) {
 	token := env["HCLOUD_TOKEN"]
 	if token == "" {
@@ -98,15 +96,15 @@ func hetzner(env map[string]string, endpoint string) (Volumes, error) {
 	return hetznerVolumes{client: client}, nil
 }
 
-// recorded are volumes whose coming and going is on the timeline.
+// recorded are volumes whose creation and deletion are on the timeline.
 type recorded struct {
 	Volumes
 	driver   string
 	timeline *timeline.Timeline
 }
 
-// Create makes a volume. Its name is of chance; the claim that it is for is not,
-// where the provisioner was told to say it.
+// Create creates a volume and records it. The volume's name is random; the record has
+// its claim too, if the provisioner is configured to pass it.
 func (r recorded) Create(ctx context.Context, asked Request) (Volume, error) {
 	volume, err := r.Volumes.Create(ctx, asked)
 	if err == nil {
@@ -119,7 +117,7 @@ func (r recorded) Create(ctx context.Context, asked Request) (Volume, error) {
 	return volume, err
 }
 
-// Delete removes one.
+// Delete deletes a volume and records it.
 func (r recorded) Delete(ctx context.Context, id string) error {
 	err := r.Volumes.Delete(ctx, id)
 	if err == nil {
@@ -134,15 +132,15 @@ type provisioner struct {
 	sockets sockets
 }
 
-// Plays says whether it is the container of a csi-provisioner.
-func (p provisioner) Plays(_ *corev1.Pod, asked corev1.Container) bool {
+// Handles reports whether it is the container of a csi-provisioner.
+func (p provisioner) Handles(_ *corev1.Pod, asked corev1.Container) bool {
 	return p.binary != "" && container.ImageName(asked.Image) == "csi-provisioner"
 }
 
-// metricsPort is one that no other container of the pod has.
+// metricsPort is a port that no other container of the pod uses.
 const metricsPort = 9185
 
-// Run runs it with the container's own arguments, beside the driver of the pod.
+// Run runs it with the container's own arguments, next to the driver of the pod.
 func (p provisioner) Run(ctx context.Context, run cluster.Run) error {
 	socket, err := p.sockets.of(run.Pod)
 	if err != nil {
@@ -162,7 +160,7 @@ func (p provisioner) Run(ctx context.Context, run cluster.Run) error {
 	return process.Serve(ctx, command, "http://"+metrics+"/metrics", run.Ready)
 }
 
-// unlike drops flags that cannot be overridden by being given again.
+// unlike removes flags that cannot be overridden by a second occurrence.
 func unlike(args []string, flags ...string) []string {
 	var kept []string
 	for _, arg := range args {

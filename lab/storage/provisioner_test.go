@@ -18,17 +18,17 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// TestMain lets the tests' own program stand for the provisioner.
+// TestMain runs the test binary itself as the provisioner.
 func TestMain(m *testing.M) {
 	if os.Getenv("POD_NAME") != "" {
-		playProvisioner()
+		fakeProvisioner()
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// playProvisioner says how it was started and answers for its metrics.
-func playProvisioner() {
+// fakeProvisioner prints how it was started and serves its metrics address.
+func fakeProvisioner() {
 	fmt.Println(strings.Join(os.Args[1:], "\n"))
 	_, address, _ := strings.Cut(os.Args[len(os.Args)-1], "=")
 	if err := http.ListenAndServe(address, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})); err != nil {

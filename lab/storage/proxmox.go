@@ -19,14 +19,13 @@ import (
 // ProxmoxDriver is the name of the CSI driver for Proxmox VE.
 const ProxmoxDriver = "csi.proxmox.sinextra.dev"
 
-// nobody is the id of a machine that there is none of: volumes belong to it, so
-// that they outlive the machines that use them.
+// nobody is the id of a machine that does not exist: volumes belong to it, so that they outlive the machines that use them.
 const nobody = 9999
 
 // proxmoxVolumes are disks of Proxmox clusters, by the name of their region.
 type proxmoxVolumes map[string]*proxmoxAPI
 
-// proxmoxConfig is what the driver is told of clusters.
+// proxmoxConfig is the driver's config: the clusters that it uses.
 type proxmoxConfig struct {
 	Clusters []struct {
 		URL         string `yaml:"url"`
@@ -37,11 +36,10 @@ type proxmoxConfig struct {
 	} `yaml:"clusters"`
 }
 
-// defaultProxmoxConfig is where the driver looks unless it is told otherwise.
+// defaultProxmoxConfig is the file that the driver reads by default.
 const defaultProxmoxConfig = "/etc/proxmox/config.yaml"
 
-// newProxmox reads what the driver is told, as the real one does: from the file
-// that --cloud-config names.
+// newProxmox reads the driver's config, like the real driver, from the file in --cloud-config.
 func newProxmox(run cluster.Run) (Volumes, error) {
 	file := defaultProxmoxConfig
 	for _, arg := range run.Container.Args {
@@ -75,7 +73,7 @@ type disk struct{ region, host, storage, name string }
 
 func (d disk) id() string { return d.region + "/" + d.host + "/" + d.storage + "/" + d.name }
 
-// volid is what Proxmox calls it.
+// volid returns Proxmox' id of it.
 func (d disk) volid() string { return d.storage + ":" + d.name }
 
 func parseDisk(id string) (disk, error) {
@@ -86,13 +84,12 @@ func parseDisk(id string) (disk, error) {
 	return disk{parts[0], parts[1], parts[2], parts[3]}, nil
 }
 
-// content is the path of what is on its storage.
+// content returns the API's path of its storage's content.
 func (d disk) content() string {
 	return "/nodes/" + url.PathEscape(d.host) + "/storage/" + url.PathEscape(d.storage) + "/content"
 }
 
-// Create makes a disk on the storage that the class names, on the host that the
-// zone is.
+// Create creates a disk on the storage that the class names, on the host that is the zone.
 func (p proxmoxVolumes) Create(ctx context.Context, asked Request) (Volume, error) {
 	at := disk{storage: asked.Parameters["storage"], name: fmt.Sprintf("vm-%d-%s", nobody, asked.Name)}
 	if at.storage == "" {
@@ -130,7 +127,7 @@ func (p proxmoxVolumes) of(region string) (*proxmoxAPI, error) {
 	return nil, fmt.Errorf("region %q is of none of the clusters in the driver's config", region)
 }
 
-// Delete removes a disk, which may be gone already.
+// Delete deletes a disk, which may already be deleted.
 func (p proxmoxVolumes) Delete(ctx context.Context, id string) error {
 	at, err := parseDisk(id)
 	if err != nil {
@@ -147,7 +144,7 @@ func (p proxmoxVolumes) Delete(ctx context.Context, id string) error {
 	return api.task(ctx, http.MethodDelete, at.content()+"/"+url.PathEscape(at.volid()))
 }
 
-// Free is what is left of a storage.
+// Free returns the free space of a storage.
 func (p proxmoxVolumes) Free(ctx context.Context, place map[string]string, parameters map[string]string) (int64, error) {
 	api, err := p.of(place[corev1.LabelTopologyRegion])
 	if err != nil {
@@ -161,7 +158,7 @@ func (p proxmoxVolumes) Free(ctx context.Context, place map[string]string, param
 	return status.Available, err
 }
 
-// ensure makes a disk unless there is one of the name and size.
+// ensure creates a disk unless one with the name and size exists.
 func (a *proxmoxAPI) ensure(ctx context.Context, at disk, size int64) error {
 	found, has, err := a.size(ctx, at)
 	switch {
@@ -177,7 +174,7 @@ func (a *proxmoxAPI) ensure(ctx context.Context, at disk, size int64) error {
 	}, nil)
 }
 
-// size is that of a disk, if there is one.
+// size returns that of a disk, if it exists.
 func (a *proxmoxAPI) size(ctx context.Context, at disk) (found bool, size int64, err error) {
 	var listed []struct {
 		ID   string `json:"volid"`

@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// proxmoxAPI is the API of a Proxmox cluster, for who has a token.
+// proxmoxAPI is a client of a Proxmox cluster's API, with a token.
 type proxmoxAPI struct {
 	endpoint, token string
 	client          *http.Client
 }
 
-// proxmoxTimeout is how long an answer may take.
+// proxmoxTimeout is the timeout of a call.
 const proxmoxTimeout = 30 * time.Second
 
 func newProxmoxAPI(endpoint, token string, insecure bool) *proxmoxAPI {
 	return &proxmoxAPI{
 		endpoint: strings.TrimSuffix(endpoint, "/"), token: token,
 		client: &http.Client{Timeout: proxmoxTimeout, Transport: &http.Transport{
-			// As its owner says: hosts sign their certificates themselves.
+			// As configured, because hosts have self-signed certificates.
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: insecure},
-			// Each life of the driver has connections of its own.
+			// Each run of the driver has its own connections.
 			IdleConnTimeout: proxmoxTimeout,
 		}},
 	}
 }
 
-// call asks for a path and reads the data of the answer, unless into is nil.
+// call requests a path and reads the data of the answer, unless into is nil.
 func (a *proxmoxAPI) call(ctx context.Context, method, path string, form url.Values, into any) error {
 	request, err := http.NewRequestWithContext(ctx, method, a.endpoint+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -58,17 +58,17 @@ func (a *proxmoxAPI) call(ctx context.Context, method, path string, form url.Val
 	}{into})
 }
 
-// taskLooks is how often one looks how a task is, of which Proxmox does not tell.
-const taskLooks = 100 * time.Millisecond
+// taskInterval is the interval between two polls of a task: Proxmox sends no notifications.
+const taskInterval = 100 * time.Millisecond
 
-// task does something that is a task, and returns when it has ended well.
+// task starts a task, and returns when it has succeeded.
 func (a *proxmoxAPI) task(ctx context.Context, method, path string) error {
 	var upid string
 	if err := a.call(ctx, method, path, nil, &upid); err != nil {
 		return err
 	}
 	host, _, _ := strings.Cut(strings.TrimPrefix(upid, "UPID:"), ":")
-	ticker := time.NewTicker(taskLooks)
+	ticker := time.NewTicker(taskInterval)
 	defer ticker.Stop()
 	for {
 		var its struct {

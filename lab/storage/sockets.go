@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// sockets are where the containers of a pod meet: an emptyDir in life.
+// sockets is the folder with the sockets that the containers of a pod share: an emptyDir in a real cluster.
 type sockets struct {
 	dir string
 }
@@ -18,7 +18,7 @@ type sockets struct {
 // longest is how long the name of a unix socket may be.
 const longest = 107
 
-// of is the socket of a pod; its folder is made.
+// of returns the socket of a pod, and creates its folder.
 func (s sockets) of(pod *corev1.Pod) (string, error) {
 	folder := s.folder(pod)
 	socket := filepath.Join(folder, "csi")
@@ -28,9 +28,9 @@ func (s sockets) of(pod *corev1.Pod) (string, error) {
 	return socket, os.MkdirAll(folder, 0o700)
 }
 
-// drop removes what is left of the pod's driver.
+// drop removes what the pod's driver left behind.
 func (s sockets) drop(pod *corev1.Pod) {
-	// The folder is in the lab's own, which goes with the lab at the latest.
+	// The folder is inside the lab's own, which is removed with the lab at the latest.
 	_ = os.RemoveAll(s.folder(pod))
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/api/storage"
 	"github.com/siderolabs/talos/pkg/machinery/client"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
 	"github.com/siderolabs/talos/pkg/machinery/resources/block"
@@ -44,6 +46,9 @@ func TestMaintenanceAccess(t *testing.T) {
 			_, err := c.Disks(client.WithNodes(within(t), "192.0.2.1", "192.0.2.2"))
 			return err
 		}, codes.OK, codes.OK, ""},
+		"wipe of no disk": {func(c *client.Client) error {
+			return c.BlockDeviceWipe(within(t), &storage.BlockDeviceWipeRequest{Devices: []*storage.BlockDeviceWipeDescriptor{{Device: "nosuch"}}})
+		}, codes.NotFound, codes.NotFound, `blockdevice "nosuch" not found`},
 		"resource": {func(c *client.Client) error {
 			_, err := safe.StateGetByID[*block.Disk](within(t), c.COSI, "sda")
 			return err
@@ -173,4 +178,58 @@ func TestWatch(t *testing.T) {
 	event := <-events
 	require.Equal(t, state.Created, event.Type)
 	require.Equal(t, "sdb", event.Resource.Metadata().ID())
+}
+
+// Which devices Talos wipes. The lab opens none of them.
+func TestWipe(t *testing.T) {
+	l := newLab(t)
+	f := l.machine("1.13.8", "metal")
+	l.configure(f, machine.TypeWorker)
+	l.serve(f)
+	loop := block.NewDisk(block.NamespaceName, "loop0")
+	loop.TypedSpec().Readonly = true
+	system := block.NewSystemDisk(block.NamespaceName, block.SystemDiskID)
+	system.TypedSpec().DiskID = "sda"
+	state := block.NewVolumeStatus(block.NamespaceName, "STATE")
+	state.TypedSpec().Location, state.TypedSpec().ParentLocation = "/dev/sda5", "/dev/sda"
+	for _, made := range []resource.Resource{block.NewDisk(block.NamespaceName, "sdb"), loop, system, state} {
+		require.NoError(t, f.resources.Create(t.Context(), made))
+	}
+	for name, parent := range map[string]string{"sda": "", "sda1": "sda", "sda5": "sda", "sdb": "", "loop0": ""} {
+		device := block.NewDevice(block.NamespaceName, name)
+		device.TypedSpec().Parent = parent
+		require.NoError(t, f.resources.Create(t.Context(), device))
+	}
+	wipe := func(name string, as role.Role) error {
+		return l.client(f, as).BlockDeviceWipe(within(t), &storage.BlockDeviceWipeRequest{Devices: []*storage.BlockDeviceWipeDescriptor{{Device: name}}})
+	}
+	for _, known := range []struct {
+		device string
+		code   codes.Code
+		text   string
+	}{
+		{"sdb", codes.OK, ""},
+		{"nosuch", codes.NotFound, `blockdevice "nosuch" not found`},
+		{"loop0", codes.FailedPrecondition, `blockdevice "loop0" is read-only`},
+		{"sda5", codes.FailedPrecondition, `blockdevice "sda5" is in use by volume "STATE"`},
+		{"sda", codes.FailedPrecondition, `blockdevice "sda" is in use by volume "STATE"`},
+		{"sda1", codes.Unimplemented, "reset the node"},
+	} {
+		err := wipe(known.device, role.Admin)
+		require.Equal(t, known.code, status.Code(err), "%s: %v", known.device, err)
+		require.True(t, err == nil || strings.Contains(err.Error(), known.text), "%s: %v", known.device, err)
+	}
+	require.Equal(t, codes.PermissionDenied, status.Code(wipe("sdb", role.Reader)))
+}
+
+// For a moment after it took a config the API of maintenance answers, and takes nothing
+// any more.
+func TestMaintenanceRefusesASecondConfig(t *testing.T) {
+	l := newLab(t)
+	f := l.maintenance("1.13.8")
+	c := l.insecure(f)
+	l.configure(f, machine.TypeWorker)
+	_, err := c.ApplyConfiguration(within(t), &machineapi.ApplyConfigurationRequest{Data: l.config(machine.TypeWorker)})
+	require.Equal(t, codes.PermissionDenied, status.Code(err), "%v", err)
+	require.ErrorContains(t, err, "not authorized")
 }

@@ -13,19 +13,17 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
 )
 
-// sdBootWarning is what Talos says of a machine that booted with sd-boot. It asks
-// the machine that the program runs on, which here is not the node.
+// sdBootWarning is Talos' warning for a machine that booted with sd-boot. Talos checks the machine that it runs on, which here is not the node.
 const sdBootWarning = "extra kernel arguments are not supported when booting using SDBoot"
 
-// Unreadable is the error for a config that cannot even be read.
+// Unreadable is the error for a config that cannot be read.
 type Unreadable struct{ Err error }
 
 func (u *Unreadable) Error() string { return u.Err.Error() }
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// ApplyConfiguration lets Talos' own code decide, and carries out what it
-// decided.
-func (s *machineService) ApplyConfiguration(ctx context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
+// ApplyConfiguration lets Talos' own code decide, and carries out the decision.
+func (s *configCalls) ApplyConfiguration(ctx context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
 	n := s.node
 	if n.old {
 		n.applying.Lock()
@@ -59,7 +57,7 @@ func (s *machineService) ApplyConfiguration(ctx context.Context, in *machine.App
 	return response, n.carryOut(n.official.runtime.decided, response.GetMessages()[0].GetMode())
 }
 
-// validate asks the validator of the node's own version, if there is one.
+// validate calls the validator of the node's own version, if there is one.
 func (n *node) validate(config []byte) error {
 	if n.Validate == nil {
 		return nil
@@ -67,7 +65,7 @@ func (n *node) validate(config []byte) error {
 	return n.Validate(n.Version(), config, n.mode().String(), n.Installed())
 }
 
-// carryOut does to the machine what was decided.
+// carryOut carries out the decision on the machine.
 func (n *node) carryOut(decided decision, mode machine.ApplyConfigurationRequest_Mode) error {
 	now := mode == machine.ApplyConfigurationRequest_NO_REBOOT || mode == machine.ApplyConfigurationRequest_TRY
 	if err := n.SetConfig(decided.config, now, decided.revertAfter); err != nil {
@@ -79,15 +77,14 @@ func (n *node) carryOut(decided decision, mode machine.ApplyConfigurationRequest
 	return nil
 }
 
-// begin notes a sequence that did not begin. Talos answers before it tries, so
-// the caller is not told.
+// begin records a sequence that could not start. Talos answers before it tries, so the caller does not get the error.
 func (n *node) begin(name string, err error) {
 	if err != nil {
 		n.Timeline.Record(n.Host(), "refused", name, "why", err.Error())
 	}
 }
 
-// unreadable says whether an error is about a config that cannot be read.
+// unreadable reports whether an error means that a config cannot be read.
 func unreadable(err error) bool {
 	var target *Unreadable
 	return errors.As(err, &target)

@@ -12,17 +12,16 @@ import (
 	_ "github.com/siderolabs/talos/internal/app/machined/pkg/system/services" // has the rules
 )
 
-// rules says which roles may call what. It is the very table of machined, which
-// keeps it to itself: a copy could differ.
+// rules defines which roles may call what. It is machined's own table, which is not exported: a copy could differ.
 //
 //go:linkname rules github.com/siderolabs/talos/internal/app/machined/pkg/system/services.rules
 var rules map[string]role.Set
 
-// authorizer lets in whom machined lets in.
+// authorizer admits the same callers as machined.
 func (n *node) authorizer() *authz.Authorizer {
 	allowed := rules
 	if n.old {
-		// Readers may since 1.13, where these also serve maintenance.
+		// Readers may call these since 1.13, where they also serve maintenance.
 		allowed = maps.Clone(rules)
 		allowed[machine.MachineService_ApplyConfiguration_FullMethodName] = role.MakeSet(role.Admin)
 		allowed[storage.StorageService_BlockDeviceWipe_FullMethodName] = role.MakeSet(role.Admin)

@@ -26,8 +26,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/role"
 )
 
-// checkValidity is how long the certificate lives with which a node asks its own
-// API: longer than a check.
+// checkValidity is the lifetime of the certificate with which a node calls its own API: longer than a check takes.
 const checkValidity = time.Hour
 
 // clusterService is cluster.ClusterService.
@@ -68,7 +67,7 @@ func (s *clusterService) HealthCheck(in *clusterapi.HealthCheckRequest, stream c
 	return check.Wait(ctx, &checked, append(check.DefaultClusterChecks(), check.ExtraClusterChecks()...), &progress{stream: stream})
 }
 
-// ownClient is a client of the node's own API, with the roles of a caller.
+// ownClient returns a client of the node's own API, with the roles of a caller.
 func (n *node) ownClient(ctx context.Context, roles role.Set) (*client.Client, error) {
 	issuer := n.Config().Machine().Security().IssuingCA()
 	certificate, err := secrets.NewAdminCertificateAndKey(time.Now(), issuer, roles, checkValidity)
@@ -88,21 +87,21 @@ type ownClients struct{ own *client.Client }
 // Client returns it.
 func (c ownClients) Client(...string) (*client.Client, error) { return c.own, nil }
 
-// Close leaves it to its maker.
+// Close does nothing: the creator closes the client.
 func (c ownClients) Close() error { return nil }
 
 // nodesByType are the nodes that a caller names.
 type nodesByType map[machine.Type][]cluster.NodeInfo
 
-// Nodes are all of them.
+// Nodes returns all of them.
 func (n nodesByType) Nodes() []cluster.NodeInfo {
 	return slices.Concat(n[machine.TypeControlPlane], n[machine.TypeWorker])
 }
 
-// NodesByType are those of a type.
+// NodesByType returns those of a type.
 func (n nodesByType) NodesByType(t machine.Type) []cluster.NodeInfo { return n[t] }
 
-// clusterInfo is what the caller says of the cluster, or what the node knows.
+// clusterInfo returns the nodes that the caller names, or those that the node knows.
 func (n *node) clusterInfo(ctx context.Context, said *clusterapi.ClusterInfo) (cluster.Info, error) {
 	if len(said.GetControlPlaneNodes())+len(said.GetWorkerNodes()) > 0 {
 		controlPlanes, err := cluster.IPsToNodeInfos(said.GetControlPlaneNodes())
@@ -122,13 +121,13 @@ func (n *node) clusterInfo(ctx context.Context, said *clusterapi.ClusterInfo) (c
 	return check.NewDiscoveredClusterInfo(safe.ToSlice(members, func(member *clusterresource.Member) *clusterresource.Member { return member }))
 }
 
-// progress tells the caller what is being waited for.
+// progress sends the caller what the check is waiting for.
 type progress struct {
 	stream clusterapi.ClusterService_HealthCheckServer
 	last   string
 }
 
-// Update sends a line that is new. A caller that went away ends the check.
+// Update sends a line if it is new. The check ends if the caller has disconnected.
 func (p *progress) Update(condition conditions.Condition) {
 	line := strings.TrimSpace(fmt.Sprintf("waiting for %s", condition))
 	if line != p.last {

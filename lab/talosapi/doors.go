@@ -8,7 +8,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 )
 
-// doors are where a node listens, and who came in.
+// doors are a node's listeners with their connections.
 type doors struct {
 	network network.Network
 
@@ -16,7 +16,7 @@ type doors struct {
 	opened map[netip.AddrPort]*door
 }
 
-// door is a listener that knows its connections, so that they can be cut.
+// door is a listener that knows its connections, so that they can be closed.
 type door struct {
 	net.Listener
 
@@ -28,7 +28,7 @@ func newDoors(network network.Network) *doors {
 	return &doors{network: network, opened: map[netip.AddrPort]*door{}}
 }
 
-// open listens; it returns nil where it does already.
+// open listens; it returns nil if it already listens there.
 func (d *doors) open(at netip.AddrPort) (*door, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,20 +65,20 @@ func (d *doors) closeAll() {
 }
 
 // cut closes the connection of a client, whichever door it came through.
-func (d *doors) cut(client net.Addr) {
+func (d *doors) cut(client string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, door := range d.opened {
 		door.mu.Lock()
-		if conn := door.conns[client.String()]; conn != nil {
-			// The client sees it; there is nobody else to tell.
+		if conn := door.conns[client]; conn != nil {
+			// The client notices; nothing else needs the error.
 			_ = conn.Close()
 		}
 		door.mu.Unlock()
 	}
 }
 
-// Accept notes who comes in.
+// Accept records the connection, so that it can be closed.
 func (d *door) Accept() (net.Conn, error) {
 	conn, err := d.Listener.Accept()
 	if err != nil {

@@ -12,16 +12,14 @@ import (
 	"github.com/siderolabs/talos/pkg/grpc/factory"
 )
 
-// answerLimit is longer than any answer takes, also where a hundred nodes share two
-// cores.
+// answerLimit is longer than any answer takes, even if a hundred nodes share two cores.
 const answerLimit = 5 * time.Second
 
-// following are the calls that go on until who called has enough.
+// following matches the calls that continue until the caller ends them.
 var following = regexp.MustCompile(`^/(machine\.MachineService/(Dmesg|Events|Logs|PacketCapture)|cosi\.resource\.State/Watch)$`)
 
-// draining ends a server in order: who waits for an answer gets it. Whoever follows
-// something is cut off after a time, as Talos does, and hears what it would hear of
-// a connection that ends.
+// draining ends a server gracefully: a call that waits for an answer gets it. A call that follows something is cut off after a time, as Talos does, with the
+// error of a connection that ends.
 type draining struct {
 	over context.Context
 	cut  context.CancelFunc
@@ -32,7 +30,7 @@ func newDraining() *draining {
 	return &draining{over, cut}
 }
 
-// intercept lets calls of a server that follow something end when they are cut off.
+// intercept ends calls that follow something when they are cut off.
 func (d *draining) intercept(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	if !following.MatchString(info.FullMethod) {
 		return handle(server, stream)

@@ -18,13 +18,12 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// leaderMover is an etcd that can give its leadership away. It returns who leads
-// then.
+// leaderMover is an etcd that can move its leadership. It returns the new leader.
 type leaderMover interface {
 	MoveLeader(ctx context.Context, host string) (string, error)
 }
 
-// etcdFor returns the etcd, where the node is one that runs it.
+// etcdFor returns the etcd, if the node runs it.
 func (n *node) etcdFor(ctx context.Context, api string) (cluster.Etcd, error) {
 	if err := machinehelper.CheckControlplane(ctx, n.Resources(), api); err != nil {
 		return nil, err
@@ -32,7 +31,7 @@ func (n *node) etcdFor(ctx context.Context, api string) (cluster.Etcd, error) {
 	return n.Etcd(), nil
 }
 
-// etcdOfCluster returns the etcd, where the node knows a member to ask.
+// etcdOfCluster returns the etcd, if the node knows a member to ask.
 func (n *node) etcdOfCluster(ctx context.Context, api string) (cluster.Etcd, error) {
 	members, err := n.etcdFor(ctx, api)
 	if err != nil || members.HasData(n.Host()) {
@@ -43,7 +42,7 @@ func (n *node) etcdOfCluster(ctx context.Context, api string) (cluster.Etcd, err
 }
 
 // EtcdMemberList lists the members.
-func (s *machineService) EtcdMemberList(ctx context.Context, in *machine.EtcdMemberListRequest) (*machine.EtcdMemberListResponse, error) {
+func (s *etcdCalls) EtcdMemberList(ctx context.Context, in *machine.EtcdMemberListRequest) (*machine.EtcdMemberListResponse, error) {
 	find := s.node.etcdOfCluster
 	if in.GetQueryLocal() {
 		find = s.node.etcdFor
@@ -66,8 +65,8 @@ func (s *machineService) EtcdMemberList(ctx context.Context, in *machine.EtcdMem
 	return &machine.EtcdMemberListResponse{Messages: []*machine.EtcdMembers{message}}, nil
 }
 
-// EtcdRemoveMemberByID takes a member out of the list.
-func (s *machineService) EtcdRemoveMemberByID(ctx context.Context, in *machine.EtcdRemoveMemberByIDRequest) (*machine.EtcdRemoveMemberByIDResponse, error) {
+// EtcdRemoveMemberByID removes a member from the list.
+func (s *etcdCalls) EtcdRemoveMemberByID(ctx context.Context, in *machine.EtcdRemoveMemberByIDRequest) (*machine.EtcdRemoveMemberByIDResponse, error) {
 	members, err := s.node.etcdOfCluster(ctx, "etcd remove member")
 	if err != nil {
 		return nil, err
@@ -81,8 +80,8 @@ func (s *machineService) EtcdRemoveMemberByID(ctx context.Context, in *machine.E
 	return &machine.EtcdRemoveMemberByIDResponse{Messages: []*machine.EtcdRemoveMemberByID{{}}}, nil
 }
 
-// EtcdLeaveCluster takes the node's own member out of the list.
-func (s *machineService) EtcdLeaveCluster(ctx context.Context, _ *machine.EtcdLeaveClusterRequest) (*machine.EtcdLeaveClusterResponse, error) {
+// EtcdLeaveCluster removes the node's own member from the list.
+func (s *etcdCalls) EtcdLeaveCluster(ctx context.Context, _ *machine.EtcdLeaveClusterRequest) (*machine.EtcdLeaveClusterResponse, error) {
 	members, err := s.node.etcdOfCluster(ctx, "etcd leave")
 	if err != nil {
 		return nil, err
@@ -93,8 +92,8 @@ func (s *machineService) EtcdLeaveCluster(ctx context.Context, _ *machine.EtcdLe
 	return &machine.EtcdLeaveClusterResponse{Messages: []*machine.EtcdLeaveCluster{{}}}, nil
 }
 
-// EtcdForfeitLeadership lets another member lead.
-func (s *machineService) EtcdForfeitLeadership(ctx context.Context, _ *machine.EtcdForfeitLeadershipRequest) (*machine.EtcdForfeitLeadershipResponse, error) {
+// EtcdForfeitLeadership makes another member the leader.
+func (s *etcdCalls) EtcdForfeitLeadership(ctx context.Context, _ *machine.EtcdForfeitLeadershipRequest) (*machine.EtcdForfeitLeadershipResponse, error) {
 	members, err := s.node.etcdOfCluster(ctx, "etcd forfeit leadership")
 	if err != nil {
 		return nil, err
@@ -124,7 +123,7 @@ func (s *machineService) EtcdForfeitLeadership(ctx context.Context, _ *machine.E
 }
 
 // EtcdSnapshot streams the database.
-func (s *machineService) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream machine.MachineService_EtcdSnapshotServer) error {
+func (s *etcdCalls) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream machine.MachineService_EtcdSnapshotServer) error {
 	members, err := s.node.etcdFor(stream.Context(), "etcd snapshot")
 	if err != nil {
 		return err
@@ -135,8 +134,8 @@ func (s *machineService) EtcdSnapshot(_ *machine.EtcdSnapshotRequest, stream mac
 	return nil
 }
 
-// EtcdStatus is the node's own member's.
-func (s *machineService) EtcdStatus(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdStatusResponse, error) {
+// EtcdStatus returns the status of the node's own member.
+func (s *etcdCalls) EtcdStatus(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdStatusResponse, error) {
 	own, err := s.node.memberStatus(ctx, "etcd status")
 	if err != nil {
 		return nil, err
@@ -149,8 +148,8 @@ func (s *machineService) EtcdStatus(ctx context.Context, _ *emptypb.Empty) (*mac
 	}}}}, nil
 }
 
-// EtcdAlarmList lists the alarms that the member's status tells of.
-func (s *machineService) EtcdAlarmList(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdAlarmListResponse, error) {
+// EtcdAlarmList lists the alarms in the member's status.
+func (s *etcdCalls) EtcdAlarmList(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdAlarmListResponse, error) {
 	own, err := s.node.memberStatus(ctx, "etcd alarm list")
 	if err != nil {
 		return nil, err
@@ -158,9 +157,8 @@ func (s *machineService) EtcdAlarmList(ctx context.Context, _ *emptypb.Empty) (*
 	return &machine.EtcdAlarmListResponse{Messages: []*machine.EtcdAlarm{{MemberAlarms: alarms(own)}}}, nil
 }
 
-// EtcdAlarmDisarm answers with the alarms that there were. They come from what is
-// wrong, and that stays.
-func (s *machineService) EtcdAlarmDisarm(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdAlarmDisarmResponse, error) {
+// EtcdAlarmDisarm answers with the existing alarms. They stay as long as their causes.
+func (s *etcdCalls) EtcdAlarmDisarm(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdAlarmDisarmResponse, error) {
 	own, err := s.node.memberStatus(ctx, "etcd alarm disarm")
 	if err != nil {
 		return nil, err
@@ -168,8 +166,8 @@ func (s *machineService) EtcdAlarmDisarm(ctx context.Context, _ *emptypb.Empty) 
 	return &machine.EtcdAlarmDisarmResponse{Messages: []*machine.EtcdAlarmDisarm{{MemberAlarms: alarms(own)}}}, nil
 }
 
-// EtcdDefragment changes nothing that can be seen.
-func (s *machineService) EtcdDefragment(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdDefragmentResponse, error) {
+// EtcdDefragment has no visible effect.
+func (s *etcdCalls) EtcdDefragment(ctx context.Context, _ *emptypb.Empty) (*machine.EtcdDefragmentResponse, error) {
 	if _, err := s.node.memberStatus(ctx, "etcd defragment"); err != nil {
 		return nil, err
 	}
@@ -188,7 +186,7 @@ func (n *node) memberStatus(ctx context.Context, api string) (cluster.MemberStat
 	return own, nil
 }
 
-// storageVersion is the format of the database: that of the minor version.
+// storageVersion returns the format of the database: that of the minor version.
 func storageVersion(version string) string {
 	parts := strings.Split(version, ".")
 	if len(parts) < 2 {

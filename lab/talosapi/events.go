@@ -13,8 +13,8 @@ import (
 )
 
 // Events streams what happens on the node.
-func (s *machineService) Events(in *machine.EventsRequest, stream machine.MachineService_EventsServer) error {
-	// An empty event tells the client that the stream is there.
+func (s *recordCalls) Events(in *machine.EventsRequest, stream machine.MachineService_EventsServer) error {
+	// An empty event shows the client that the stream is open.
 	hello := runtime.NewEvent(nil, in.GetWithActorId())
 	first, err := hello.ToMachineEvent()
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *machineService) Events(in *machine.EventsRequest, stream machine.Machin
 	}))
 }
 
-// selection is how many past events a request needs, and which of all it wants.
+// selection returns how many past events a request wants, and which ones.
 func selection(in *machine.EventsRequest, now time.Time) (tail int, wanted func(Event) bool, err error) {
 	var options []runtime.WatchOptionFunc
 	if in.GetTailEvents() != 0 {
@@ -69,7 +69,7 @@ func selection(in *machine.EventsRequest, now time.Time) (tail int, wanted func(
 	case !chosen.TailID.IsNil():
 		tail, since = -1, chosen.TailID.String()
 	case chosen.TailDuration != 0:
-		// Ids begin with the time, so they are in its order.
+		// Ids start with the time, so they are in its order.
 		tail, since = -1, xid.NewWithTime(now.Add(-chosen.TailDuration)).String()
 	}
 	return tail, func(event Event) bool {
@@ -77,7 +77,7 @@ func selection(in *machine.EventsRequest, now time.Time) (tail int, wanted func(
 	}, nil
 }
 
-// message is the event as clients get it.
+// message returns the event as clients get it.
 func (e Event) message() (*machine.Event, error) {
 	value, err := proto.Marshal(e.Payload)
 	if err != nil {

@@ -13,9 +13,8 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/version"
 )
 
-// Version says which Talos runs. The commit is known of the version that the lab
-// is built from.
-func (s *machineService) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {
+// Version returns the running Talos version. The commit is only known for the version from which the lab is built.
+func (s *factCalls) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {
 	n := s.node
 	message := &machine.Version{
 		Version:  &machine.VersionInfo{Tag: "v" + n.Machine.Version(), Sha: "undefined", GoVersion: runtime.Version(), Os: "linux", Arch: runtime.GOARCH},
@@ -30,18 +29,18 @@ func (s *machineService) Version(context.Context, *emptypb.Empty) (*machine.Vers
 	return &machine.VersionResponse{Messages: []*machine.Version{message}}, nil
 }
 
-// Hostname is the node's.
-func (s *machineService) Hostname(context.Context, *emptypb.Empty) (*machine.HostnameResponse, error) {
+// Hostname returns the node's.
+func (s *factCalls) Hostname(context.Context, *emptypb.Empty) (*machine.HostnameResponse, error) {
 	return &machine.HostnameResponse{Messages: []*machine.Hostname{{Hostname: s.node.Machine.Hostname()}}}, nil
 }
 
-// GenerateClientConfiguration is Talos' own.
-func (s *machineService) GenerateClientConfiguration(ctx context.Context, in *machine.GenerateClientConfigurationRequest) (*machine.GenerateClientConfigurationResponse, error) {
+// GenerateClientConfiguration returns Talos' own.
+func (s *factCalls) GenerateClientConfiguration(ctx context.Context, in *machine.GenerateClientConfigurationRequest) (*machine.GenerateClientConfigurationResponse, error) {
 	return s.node.service().GenerateClientConfiguration(ctx, in)
 }
 
 // MetaWrite writes a key of the META partition.
-func (s *machineService) MetaWrite(_ context.Context, in *machine.MetaWriteRequest) (*machine.MetaWriteResponse, error) {
+func (s *factCalls) MetaWrite(_ context.Context, in *machine.MetaWriteRequest) (*machine.MetaWriteResponse, error) {
 	key, err := s.node.metaKey(in.GetKey())
 	if err != nil {
 		return nil, err
@@ -51,8 +50,8 @@ func (s *machineService) MetaWrite(_ context.Context, in *machine.MetaWriteReque
 	return &machine.MetaWriteResponse{Messages: []*machine.MetaWrite{{}}}, nil
 }
 
-// MetaDelete deletes a key that is there.
-func (s *machineService) MetaDelete(_ context.Context, in *machine.MetaDeleteRequest) (*machine.MetaDeleteResponse, error) {
+// MetaDelete deletes an existing key.
+func (s *factCalls) MetaDelete(_ context.Context, in *machine.MetaDeleteRequest) (*machine.MetaDeleteResponse, error) {
 	key, err := s.node.metaKey(in.GetKey())
 	if err != nil {
 		return nil, err
@@ -75,11 +74,11 @@ func (n *node) metaKey(key uint32) (uint8, error) {
 }
 
 // PacketCapture has nothing to capture.
-func (s *machineService) PacketCapture(*machine.PacketCaptureRequest, machine.MachineService_PacketCaptureServer) error {
+func (s *factCalls) PacketCapture(*machine.PacketCaptureRequest, machine.MachineService_PacketCaptureServer) error {
 	return status.Error(codes.Unimplemented, "the lab has no network interfaces to capture packets at")
 }
 
 // Netstat has nothing to list.
-func (s *machineService) Netstat(context.Context, *machine.NetstatRequest) (*machine.NetstatResponse, error) {
+func (s *factCalls) Netstat(context.Context, *machine.NetstatRequest) (*machine.NetstatResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "the lab keeps no list of a node's connections")
 }

@@ -23,27 +23,29 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 )
 
-// fake is a machine that does at once what it is asked to, and remembers it.
+// fake is a machine that does at once what it is asked to, and records it.
 type fake struct {
 	host, version, platform string
 	addresses               []netip.Addr
 	resources               state.State
 	installed               bool
 	files                   map[string]string
+	skew                    time.Duration
 	images                  []Image
 	logs                    map[string][]string
 	kernel                  []string
 	etcd                    *fakeEtcd
 	// onConfig is called while a config is being set, unless it is nil.
 	onConfig func()
-	// onReboot is what a reboot does besides.
+	// onReboot is called at a reboot, unless it is nil.
 	onReboot func(actor string)
-	// watched tells, unless nil, that somebody began to watch the events.
+	// watched receives, unless it is nil, when a call starts to watch the events.
 	watched chan struct{}
 
 	mu     sync.Mutex
 	config config.Provider
 	asked  []string
+	said   []string
 	meta   map[uint8]string
 	events []Event
 	more   chan struct{}
@@ -72,6 +74,7 @@ func (f *fake) Installed() bool          { return f.installed }
 func (f *fake) Addresses() []netip.Addr  { return f.addresses }
 func (f *fake) Hostname() string         { return f.host }
 func (f *fake) Booted() time.Time        { return time.Unix(1_700_000_000, 0) }
+func (f *fake) Now() time.Time           { return time.Now().Add(f.skew) }
 func (f *fake) MemoryMiB() int           { return 4096 }
 func (f *fake) CPUs() int                { return 2 }
 func (f *fake) Images(ns string) []Image { return f.images }
@@ -102,7 +105,11 @@ func (f *fake) SetConfig(cfg config.Provider, now bool, revertAfter time.Duratio
 	return nil
 }
 
-func (f *fake) Bootstrap(context.Context) error {
+func (f *fake) Bootstrap(ctx context.Context) error {
+	if ctx.Err() != nil {
+		f.ask("bootstrap %v", ctx.Err())
+		return ctx.Err()
+	}
 	f.ask("bootstrap")
 	f.etcd.data = true
 	return nil
@@ -180,6 +187,12 @@ func (f *fake) Log(ctx context.Context, id string, follow bool, tail int, line f
 		lines = lines[max(0, len(lines)-tail):]
 	}
 	return feed(ctx, lines, follow, line)
+}
+
+func (f *fake) Say(line string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.said = append(f.said, line)
 }
 
 func (f *fake) Kernel(ctx context.Context, follow bool, line func([]byte) error) error {

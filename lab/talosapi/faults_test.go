@@ -2,6 +2,8 @@ package talosapi
 
 import (
 	"context"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -58,6 +60,54 @@ func TestFaults(t *testing.T) {
 	require.NoError(t, version(to))
 	require.Equal(t, codes.Aborted, status.Code(version(to)))
 	require.Empty(t, l.facts(f, "fault")[4:], "not at the node that passes it on")
+}
+
+func TestACallGetsNoAnswer(t *testing.T) {
+	l := newLab(t)
+	f := l.configured("1.13.8", machine.TypeControlPlane)
+	c := l.client(f, role.Admin)
+	arm := func(name string, do fault.Action) {
+		_, err := l.faults.Add(fault.Rule{On: fault.Talos, Name: name, Do: do, Times: 1})
+		require.NoError(t, err)
+	}
+	arm("Reboot", fault.Lose)
+	require.Equal(t, codes.Unavailable, status.Code(c.Reboot(within(t))))
+	require.Equal(t, []string{"reboot force=false"}, f.wasAsked(), "it took effect")
+
+	arm("Bootstrap", fault.Cut)
+	require.Equal(t, codes.Unavailable, status.Code(c.Bootstrap(within(t), &machineapi.BootstrapRequest{})))
+	require.Eventually(t, func() bool { return len(f.wasAsked()) == 2 }, 5*time.Second, time.Millisecond)
+	require.Equal(t, "bootstrap context canceled", f.wasAsked()[1], "it was canceled at work")
+	require.Equal(t, []string{"bootstrap request received"}, f.said)
+
+	// What Talos does not cancel takes effect.
+	arm("Reboot", fault.Cut)
+	require.Equal(t, codes.Unavailable, status.Code(c.Reboot(within(t))))
+	require.Equal(t, "reboot force=false", f.wasAsked()[2])
+
+	require.NoError(t, c.Bootstrap(within(t), &machineapi.BootstrapRequest{}), "the client comes back")
+}
+
+func TestTheFolderOfEtcd(t *testing.T) {
+	l := newLab(t)
+	f := l.configured("1.13.8", machine.TypeControlPlane)
+	c := l.client(f, role.Reader)
+	listed := func() []string {
+		stream, err := c.LS(within(t), &machineapi.ListRequest{Root: "/var/lib/etcd"})
+		require.NoError(t, err)
+		var names []string
+		for {
+			info, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				return names
+			}
+			require.NoError(t, err)
+			names = append(names, info.GetRelativeName())
+		}
+	}
+	require.Equal(t, []string{"."}, listed())
+	f.etcd.data = true
+	require.Equal(t, []string{".", "member"}, listed())
 }
 
 func TestFaultInMaintenance(t *testing.T) {

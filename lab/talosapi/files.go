@@ -15,10 +15,10 @@ import (
 
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
-// A node of the lab has no file tree, only the few files that clients read: each
-// can be listed, copied and read by its path.
+// A node of the lab has no file tree, only the few files that clients read: each can be listed, copied and read by its path.
 
 // readFile returns the content of a file.
 func (n *node) readFile(name string) ([]byte, error) {
@@ -34,7 +34,7 @@ func (n *node) readFile(name string) ([]byte, error) {
 }
 
 // Read streams a file.
-func (s *machineService) Read(in *machine.ReadRequest, stream machine.MachineService_ReadServer) error {
+func (s *fileCalls) Read(in *machine.ReadRequest, stream machine.MachineService_ReadServer) error {
 	content, err := s.node.readFile(in.GetPath())
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *machineService) Read(in *machine.ReadRequest, stream machine.MachineSer
 }
 
 // Copy streams a file in an archive.
-func (s *machineService) Copy(in *machine.CopyRequest, stream machine.MachineService_CopyServer) error {
+func (s *fileCalls) Copy(in *machine.CopyRequest, stream machine.MachineService_CopyServer) error {
 	name := path.Clean(in.GetRootPath())
 	if !path.IsAbs(name) {
 		return errors.New("path is not absolute " + name)
@@ -67,9 +67,12 @@ func (s *machineService) Copy(in *machine.CopyRequest, stream machine.MachineSer
 	return err
 }
 
-// List lists a file.
-func (s *machineService) List(in *machine.ListRequest, stream machine.MachineService_ListServer) error {
+// List lists a file, or etcd's folder, which is the only folder.
+func (s *fileCalls) List(in *machine.ListRequest, stream machine.MachineService_ListServer) error {
 	name := path.Join("/", in.GetRoot())
+	if name == constants.EtcdDataPath && s.node.Etcd() != nil {
+		return s.listEtcdData(stream.Send)
+	}
 	content, err := s.node.readFile(name)
 	if err != nil {
 		return err
@@ -79,8 +82,26 @@ func (s *machineService) List(in *machine.ListRequest, stream machine.MachineSer
 	})
 }
 
-// DiskUsage says how large files are.
-func (s *machineService) DiskUsage(in *machine.DiskUsageRequest, stream machine.MachineService_DiskUsageServer) error {
+// listEtcdData lists the folder itself and, once etcd has written anything, its content.
+func (s *fileCalls) listEtcdData(send func(*machine.FileInfo) error) error {
+	folders := []string{"."}
+	if s.node.Etcd().HasData(s.node.Host()) {
+		folders = append(folders, "member")
+	}
+	for _, name := range folders {
+		err := send(&machine.FileInfo{
+			Name: path.Join(constants.EtcdDataPath, name), RelativeName: name, Size: 4096, IsDir: true,
+			Mode: uint32(fs.ModeDir | 0o700), Modified: s.node.Booted().Unix(),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DiskUsage returns the sizes of files.
+func (s *fileCalls) DiskUsage(in *machine.DiskUsageRequest, stream machine.MachineService_DiskUsageServer) error {
 	for _, name := range in.GetPaths() {
 		name = path.Join("/", name)
 		info := &machine.DiskUsageInfo{Name: name, RelativeName: path.Base(name)}
@@ -96,8 +117,8 @@ func (s *machineService) DiskUsage(in *machine.DiskUsageRequest, stream machine.
 	return nil
 }
 
-// Kubeconfig is Talos' own.
-func (s *machineService) Kubeconfig(in *emptypb.Empty, stream machine.MachineService_KubeconfigServer) error {
+// Kubeconfig returns Talos' own.
+func (s *fileCalls) Kubeconfig(in *emptypb.Empty, stream machine.MachineService_KubeconfigServer) error {
 	return s.node.service().Kubeconfig(in, stream)
 }
 

@@ -21,8 +21,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
-// streamed are the calls whose answers apid passes on one by one; those whose
-// name ends with Stream are so too.
+// streamed are the calls whose answers apid passes on one by one; so are those whose name ends with Stream.
 var streamed = regexp.MustCompile(`^(` + strings.Join([]string{
 	`/machine\.MachineService/(Copy|DiskUsage|Dmesg|EtcdSnapshot|Events|ImageList|Kubeconfig|List|DebugContainer|Logs|PacketCapture|Read)`,
 	`/machine\.LifecycleService/(Install|Upgrade)`,
@@ -31,8 +30,7 @@ var streamed = regexp.MustCompile(`^(` + strings.Join([]string{
 	`.*Stream`,
 }, "|") + `)$`)
 
-// openFront makes apid: who comes in, and where calls go. Calls that stay on the
-// node go to machined.
+// openFront creates apid: it decides who may call, and where calls go. Calls to the node itself go to machined.
 func (r *Running) openFront(ctx context.Context) error {
 	if r.node.maintenance {
 		config, err := maintenanceTLS(r.node.Addresses())
@@ -58,6 +56,7 @@ func (r *Running) openFront(ctx context.Context) error {
 		return err
 	}
 	config.VerifyPeerCertificate = forClientsOnly
+	config.Time = r.node.Now
 	// Workers have no certificate that another node would take from them: they
 	// pass nothing on.
 	var elsewhere director.RemoteBackendFactory
@@ -71,8 +70,7 @@ func (r *Running) openFront(ctx context.Context) error {
 		elsewhere, refresh = r.remotes.get, r.remotes.flush
 	}
 	r.serving.Go(func() {
-		// The watch ends with the API; until then it can only fail on a
-		// certificate that no client could be shown, and the old one stays.
+		// The watch ends with the API; until then it can only fail because of a certificate that could not be shown to any client, and then the old one stays.
 		_ = certificates.Watch(ctx, refresh)
 	})
 	r.front = r.newFront(config, authz.Enabled, director.NewRouter(elsewhere, r.local, r.node, false))
@@ -97,8 +95,7 @@ func (r *Running) newFront(config *tls.Config, roles authz.InjectorMode, router 
 	)
 }
 
-// route is where faults strike: at the node that would answer, not at those that
-// only pass the call on.
+// route returns where faults apply: at the node that would answer, not at those that only forward the call.
 func (r *Running) route(router *director.Router) proxy.StreamDirector {
 	return func(ctx context.Context, method string) (proxy.Mode, []proxy.Backend, error) {
 		if err := r.node.refuseManyForResources(ctx, method); err != nil {
@@ -106,14 +103,13 @@ func (r *Running) route(router *director.Router) proxy.StreamDirector {
 		}
 		mode, backends, err := router.Director(ctx, method)
 		if err == nil && len(backends) == 1 && backends[0] == proxy.Backend(r.local) {
-			err = r.meetFault(ctx, method)
+			backends[0], err = r.meetFault(ctx, method)
 		}
 		return mode, backends, err
 	}
 }
 
-// refuseManyForResources says so in the words of Talos 1.12; later versions have
-// others, which are the director's.
+// refuseManyForResources uses the words of Talos 1.12; later versions have others, which are the director's.
 func (n *node) refuseManyForResources(ctx context.Context, method string) error {
 	if n.old && !n.maintenance && strings.HasPrefix(method, "/cosi.resource.State/") &&
 		len(metadata.ValueFromIncomingContext(ctx, "nodes")) > 0 && len(metadata.ValueFromIncomingContext(ctx, "proxyfrom")) == 0 {

@@ -42,7 +42,7 @@ func (s *imageService) List(in *machine.ImageServiceListRequest, stream grpc.Ser
 	return nil
 }
 
-// Pull pulls an image and says which it is.
+// Pull pulls an image and returns its name with the digest.
 func (s *imageService) Pull(in *machine.ImageServicePullRequest, stream grpc.ServerStreamingServer[machine.ImageServicePullResponse]) error {
 	namespace, err := containerdNamespace(in.GetContainerd())
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *imageService) Pull(in *machine.ImageServicePullRequest, stream grpc.Ser
 	return stream.Send(&machine.ImageServicePullResponse{Response: &machine.ImageServicePullResponse_Name{Name: name}})
 }
 
-// pinned is the name of an image with its digest in place of its tag.
+// pinned returns the name of an image with its digest instead of its tag.
 func pinned(image Image) (string, error) {
 	parsed, err := reference.ParseDockerRef(image.Name)
 	if err != nil {
@@ -68,13 +68,13 @@ func pinned(image Image) (string, error) {
 	return parsed.Name() + "@" + image.Digest, nil
 }
 
-// ContainerRun has nothing to run a container with.
+// ContainerRun is not possible: the lab runs no containers.
 func (s *debugService) ContainerRun(grpc.BidiStreamingServer[machine.DebugContainerRunRequest, machine.DebugContainerRunResponse]) error {
-	return status.Error(codes.Unimplemented, "the lab plays containers by their status alone: there is none to debug in")
+	return status.Error(codes.Unimplemented, "the lab simulates containers by their status alone: there is none to debug in")
 }
 
-// ImageList is the list of 1.12.
-func (s *machineService) ImageList(in *machine.ImageListRequest, stream machine.MachineService_ImageListServer) error {
+// ImageList returns the list of 1.12.
+func (s *imageCalls) ImageList(in *machine.ImageListRequest, stream machine.MachineService_ImageListServer) error {
 	namespace, err := namespaceNamed(in.GetNamespace())
 	if err != nil {
 		return status.Errorf(codes.InvalidArgument, "invalid namespace %s", in.GetNamespace())
@@ -90,8 +90,8 @@ func (s *machineService) ImageList(in *machine.ImageListRequest, stream machine.
 	return nil
 }
 
-// ImagePull is the pull of 1.12.
-func (s *machineService) ImagePull(ctx context.Context, in *machine.ImagePullRequest) (*machine.ImagePullResponse, error) {
+// ImagePull returns the pull of 1.12.
+func (s *imageCalls) ImagePull(ctx context.Context, in *machine.ImagePullRequest) (*machine.ImagePullResponse, error) {
 	namespace, err := namespaceNamed(in.GetNamespace())
 	if err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "invalid namespace %s", in.GetNamespace())
@@ -102,7 +102,7 @@ func (s *machineService) ImagePull(ctx context.Context, in *machine.ImagePullReq
 	return &machine.ImagePullResponse{Messages: []*machine.ImagePull{{}}}, nil
 }
 
-// containerdNamespace is the namespace that a request means.
+// containerdNamespace returns the namespace that a request means.
 func containerdNamespace(instance *common.ContainerdInstance) (string, error) {
 	switch instance.GetDriver() {
 	case common.ContainerDriver_CONTAINERD:

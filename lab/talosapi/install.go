@@ -20,7 +20,7 @@ type lifecycleService struct {
 	node *node
 }
 
-// Install installs Talos on a machine that has it not.
+// Install installs Talos on a machine that does not have it.
 func (s *lifecycleService) Install(in *machine.LifecycleServiceInstallRequest, stream grpc.ServerStreamingServer[machine.LifecycleServiceInstallResponse]) error {
 	return s.node.install(stream.Context(), installation{
 		what: "installation", source: in.GetSource(), containerd: in.GetContainerd(),
@@ -41,7 +41,7 @@ func (s *lifecycleService) Install(in *machine.LifecycleServiceInstallRequest, s
 	})
 }
 
-// Upgrade installs another Talos, which runs from the next boot.
+// Upgrade installs another Talos, which runs from the next boot on.
 func (s *lifecycleService) Upgrade(in *machine.LifecycleServiceUpgradeRequest, stream grpc.ServerStreamingServer[machine.LifecycleServiceUpgradeResponse]) error {
 	return s.node.install(stream.Context(), installation{
 		what: "upgrade", source: in.GetSource(), containerd: in.GetContainerd(),

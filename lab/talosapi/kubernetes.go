@@ -11,8 +11,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config/types/v1alpha1"
 )
 
-// kubernetesFits refuses a Kubernetes that an old node's Talos does not run: the
-// official code compares with the version that it was built as.
+// kubernetesFits refuses a Kubernetes version that an older node's Talos does not run: the official code compares with the version as which it was built.
 func (n *node) kubernetesFits(cfg config.Provider) error {
 	if !n.old || cfg.RawV1Alpha1() == nil || cfg.Machine() == nil {
 		return nil

@@ -85,7 +85,7 @@ func newLab(t *testing.T, adjust ...func(*Options)) *lab {
 	return l
 }
 
-// machine is a node that is off.
+// machine returns a node that is off.
 func (l *lab) machine(version, platform string) *fake {
 	n := lastAddress.Add(1)
 	addr := netip.AddrFrom4([4]byte{127, 50, byte(n >> 8), byte(n)})
@@ -107,7 +107,7 @@ func (l *lab) machine(version, platform string) *fake {
 	return f
 }
 
-// config is a machine config of the cluster.
+// config returns a machine config of the cluster.
 func (l *lab) config(of machine.Type, options ...generate.Option) []byte {
 	input, err := generate.NewInput("lab", "https://127.0.0.1:6443", kubernetes,
 		append([]generate.Option{generate.WithSecretsBundle(l.bundle), generate.WithInstallDisk("/dev/sda")}, options...)...)
@@ -163,14 +163,14 @@ func (l *lab) serve(f *fake) *Running {
 	return running
 }
 
-// maintenance is a node without a config, whose API is up.
+// maintenance returns a node without a config, whose API is up.
 func (l *lab) maintenance(version string) *fake {
 	f := l.machine(version, "metal")
 	l.serve(f)
 	return f
 }
 
-// configured is a node with a config, whose API is up.
+// configured returns a node with a config, whose API is up.
 func (l *lab) configured(version string, of machine.Type) *fake {
 	f := l.machine(version, "metal")
 	l.configure(f, of)
@@ -206,7 +206,7 @@ func (l *lab) insecure(f *fake) *client.Client {
 	return c
 }
 
-// facts are those of a kind about a node, as "value key=value ...".
+// facts returns those of a kind about a node, as "value key=value ...".
 func (l *lab) facts(f *fake, what string) []timeline.Fact {
 	all, _ := l.timeline.After(0)
 	var found []timeline.Fact
@@ -218,7 +218,7 @@ func (l *lab) facts(f *fake, what string) []timeline.Fact {
 	return found
 }
 
-// talosctl is the real one, which SLUICE_TALOSCTL names.
+// talosctl returns the real one, which SLUICE_TALOSCTL names.
 func talosctl(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("SLUICE_TALOSCTL")
@@ -236,7 +236,7 @@ func write(t *testing.T, name string, content []byte) string {
 	return path
 }
 
-// within is the context of a call that should be answered soon.
+// within returns the context of a call that should be answered soon.
 func within(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

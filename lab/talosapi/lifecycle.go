@@ -20,8 +20,9 @@ import (
 const clockPatience = 5 * time.Second
 
 // Bootstrap makes the node the first member of its etcd, once.
-func (s *machineService) Bootstrap(ctx context.Context, _ *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
+func (s *lifecycleCalls) Bootstrap(ctx context.Context, _ *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
 	n := s.node
+	n.Say("bootstrap request received")
 	if !n.serviceUp("cri") {
 		return nil, status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
 	}
@@ -39,13 +40,14 @@ func (s *machineService) Bootstrap(ctx context.Context, _ *machine.BootstrapRequ
 	if n.Etcd().HasData(n.Host()) {
 		return nil, status.Error(codes.AlreadyExists, "etcd data directory is not empty")
 	}
+	atWork(ctx)
 	if err := n.Machine.Bootstrap(ctx); err != nil {
 		return nil, err
 	}
 	return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil
 }
 
-// serviceUp says whether a service runs and, if that is known, is healthy.
+// serviceUp reports whether a service runs and, if that is known, is healthy.
 func (n *node) serviceUp(id string) bool {
 	for _, service := range n.Services() {
 		if service.GetId() == id {
@@ -55,8 +57,8 @@ func (n *node) serviceUp(id string) bool {
 	return false
 }
 
-// Reboot starts the sequence of that name.
-func (s *machineService) Reboot(_ context.Context, in *machine.RebootRequest) (*machine.RebootResponse, error) {
+// Reboot starts the sequence with that name.
+func (s *lifecycleCalls) Reboot(_ context.Context, in *machine.RebootRequest) (*machine.RebootResponse, error) {
 	if err := s.node.supports(runtime.Reboot); err != nil {
 		return nil, err
 	}
@@ -65,8 +67,8 @@ func (s *machineService) Reboot(_ context.Context, in *machine.RebootRequest) (*
 	return &machine.RebootResponse{Messages: []*machine.Reboot{{ActorId: actor}}}, nil
 }
 
-// Shutdown starts the sequence of that name.
-func (s *machineService) Shutdown(_ context.Context, in *machine.ShutdownRequest) (*machine.ShutdownResponse, error) {
+// Shutdown starts the sequence with that name.
+func (s *lifecycleCalls) Shutdown(_ context.Context, in *machine.ShutdownRequest) (*machine.ShutdownResponse, error) {
 	if err := s.node.supports(runtime.Shutdown); err != nil {
 		return nil, err
 	}
@@ -76,7 +78,7 @@ func (s *machineService) Shutdown(_ context.Context, in *machine.ShutdownRequest
 }
 
 // Upgrade checks the image and etcd, and starts the sequence.
-func (s *machineService) Upgrade(ctx context.Context, in *machine.UpgradeRequest) (*machine.UpgradeResponse, error) {
+func (s *lifecycleCalls) Upgrade(ctx context.Context, in *machine.UpgradeRequest) (*machine.UpgradeResponse, error) {
 	n := s.node
 	if err := n.supports(runtime.Upgrade); err != nil {
 		return nil, err
@@ -97,9 +99,8 @@ func (s *machineService) Upgrade(ctx context.Context, in *machine.UpgradeRequest
 	return &machine.UpgradeResponse{Messages: []*machine.Upgrade{{Ack: "Upgrade request received", ActorId: actor}}}, nil
 }
 
-// Rollback finds nothing to go back to: a node of the lab keeps one Talos on its
-// disk.
-func (s *machineService) Rollback(ctx context.Context, _ *machine.RollbackRequest) (*machine.RollbackResponse, error) {
+// Rollback has nothing to return to: a node of the lab keeps only one Talos on its disk.
+func (s *lifecycleCalls) Rollback(ctx context.Context, _ *machine.RollbackRequest) (*machine.RollbackResponse, error) {
 	n := s.node
 	if err := n.supports(runtime.Rollback); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func TestBootstrapNeedsTheClock(t *testing.T) {
 	// A caller that waits less than Talos does.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = (&machineService{node: node}).Bootstrap(ctx, nil)
+	_, err = newMachineService(node).Bootstrap(ctx, nil)
 	require.Equal(t, status.Error(codes.FailedPrecondition, "time is not in sync yet"), err)
 }
 

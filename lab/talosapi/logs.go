@@ -14,7 +14,7 @@ import (
 )
 
 // Logs streams the log of a service or of a container.
-func (s *machineService) Logs(in *machine.LogsRequest, stream machine.MachineService_LogsServer) error {
+func (s *recordCalls) Logs(in *machine.LogsRequest, stream machine.MachineService_LogsServer) error {
 	ctx, ended, cancel := s.node.while(stream.Context())
 	defer cancel()
 	if in.GetNamespace() != constants.SystemContainerdNamespace && in.GetId() != "kubelet" {
@@ -26,7 +26,7 @@ func (s *machineService) Logs(in *machine.LogsRequest, stream machine.MachineSer
 }
 
 // LogsContainers names the logs of services.
-func (s *machineService) LogsContainers(context.Context, *emptypb.Empty) (*machine.LogsContainersResponse, error) {
+func (s *recordCalls) LogsContainers(context.Context, *emptypb.Empty) (*machine.LogsContainersResponse, error) {
 	message := &machine.LogsContainer{}
 	for _, service := range s.node.Services() {
 		message.Ids = append(message.Ids, service.GetId())
@@ -35,12 +35,12 @@ func (s *machineService) LogsContainers(context.Context, *emptypb.Empty) (*machi
 }
 
 // Dmesg streams the kernel's log.
-func (s *machineService) Dmesg(in *machine.DmesgRequest, stream machine.MachineService_DmesgServer) error {
+func (s *recordCalls) Dmesg(in *machine.DmesgRequest, stream machine.MachineService_DmesgServer) error {
 	ctx, ended, cancel := s.node.while(stream.Context())
 	defer cancel()
 	past := 0
 	if in.GetTail() {
-		// Only what comes from now on.
+		// Only messages from now on.
 		err := s.node.Kernel(ctx, false, func([]byte) error { past++; return nil })
 		if err != nil {
 			return ended(err)
@@ -62,7 +62,7 @@ func sendLine(send func(*common.Data) error) func([]byte) error {
 	}
 }
 
-// hasContainer refuses what is not in the namespace.
+// hasContainer refuses containers that are not in the namespace.
 func (n *node) hasContainer(namespace string, driver common.ContainerDriver, id string) error {
 	containers, err := n.containers(namespace, driver)
 	if err != nil {
@@ -76,5 +76,5 @@ func (n *node) hasContainer(namespace string, driver common.ContainerDriver, id 
 	return fmt.Errorf("container %q not found", id)
 }
 
-// errOnlyKubernetes is Talos' answer to a question that CRI has no answer to.
+// errOnlyKubernetes is Talos' answer to a question that CRI cannot answer.
 var errOnlyKubernetes = errors.New("CRI inspector is supported only for K8s namespace")

@@ -18,15 +18,15 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
-// machined is the server behind apid, which knows the roles of the caller.
-func (n *node) machined() *grpc.Server {
+// machined returns the server behind apid, which knows the roles of the caller. Last is the last step of each call.
+func (n *node) machined(last grpc.UnaryServerInterceptor) *grpc.Server {
 	injector := &authz.Injector{Mode: authz.MetadataOnly}
 	options := []factory.Option{
 		factory.ServerOptions(grpc.MaxRecvMsgSize(constants.GRPCMaxMessageSize)),
 		factory.WithUnaryInterceptor(injector.UnaryInterceptor()),
 		factory.WithStreamInterceptor(injector.StreamInterceptor()),
 	}
-	// The maintenance service of 1.12 asks for roles call by call, if at all.
+	// The maintenance service of 1.12 checks roles call by call, if at all.
 	if !n.old || !n.maintenance {
 		authorizer := n.authorizer()
 		options = append(options,
@@ -36,6 +36,7 @@ func (n *node) machined() *grpc.Server {
 	}
 	return factory.NewServer(n, append(options,
 		factory.WithUnaryInterceptor(n.recordUnary),
+		factory.WithUnaryInterceptor(last),
 		factory.WithStreamInterceptor(n.recordStream),
 	)...)
 }
@@ -44,12 +45,12 @@ func (n *node) machined() *grpc.Server {
 func (n *node) Register(to *grpc.Server) {
 	visible := state.WrapCore(state.Filter(n.Resources(), resources.AccessPolicy(n.Resources())))
 	cosi.RegisterStateServer(to, server.NewState(visible))
-	storage.RegisterStorageServiceServer(to, &storageService{disks: &storaged.Server{Controller: n.official}})
+	storage.RegisterStorageServiceServer(to, &storageService{node: n, disks: &storaged.Server{Controller: n.official}})
 	if n.old && n.maintenance {
 		machine.RegisterMachineServiceServer(to, &maintenance112{node: n})
 		return
 	}
-	machine.RegisterMachineServiceServer(to, &machineService{node: n})
+	machine.RegisterMachineServiceServer(to, newMachineService(n))
 	cluster.RegisterClusterServiceServer(to, &clusterService{node: n})
 	inspect.RegisterInspectServiceServer(to, &inspectService{})
 	timeapi.RegisterTimeServiceServer(to, &timeService{node: n})
@@ -60,9 +61,43 @@ func (n *node) Register(to *grpc.Server) {
 	}
 }
 
-// machineService is machine.MachineService. Each call that a node of the lab can
-// answer has a method; the others say that they are not implemented.
+// machineService is machine.MachineService. Each call that a node of the lab can answer is a method of one of its parts; the others are not implemented.
 type machineService struct {
+	unimplemented
+	configCalls
+	etcdCalls
+	factCalls
+	fileCalls
+	imageCalls
+	lifecycleCalls
+	monitorCalls
+	recordCalls
+	serviceCalls
+}
+
+var _ machine.MachineServiceServer = (*machineService)(nil)
+
+// unimplemented is embedded one level deeper than the parts, whose methods therefore have precedence.
+type unimplemented struct {
 	machine.UnimplementedMachineServiceServer
-	node *node
+}
+
+// The calls of machine.MachineService, grouped by subject.
+type (
+	configCalls    struct{ node *node }
+	etcdCalls      struct{ node *node }
+	factCalls      struct{ node *node }
+	fileCalls      struct{ node *node }
+	imageCalls     struct{ node *node }
+	lifecycleCalls struct{ node *node }
+	monitorCalls   struct{ node *node }
+	recordCalls    struct{ node *node }
+	serviceCalls   struct{ node *node }
+)
+
+func newMachineService(n *node) *machineService {
+	return &machineService{
+		configCalls: configCalls{n}, etcdCalls: etcdCalls{n}, factCalls: factCalls{n}, fileCalls: fileCalls{n}, imageCalls: imageCalls{n},
+		lifecycleCalls: lifecycleCalls{n}, monitorCalls: monitorCalls{n}, recordCalls: recordCalls{n}, serviceCalls: serviceCalls{n},
+	}
 }

@@ -15,18 +15,16 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
 )
 
-// errNotInMaintenance is for what only those may call who come over SideroLink.
-// There is no SideroLink in the lab.
+// errNotInMaintenance is for calls that are only allowed over SideroLink, which the lab does not have.
 var errNotInMaintenance = status.Error(codes.Unimplemented, "API is not implemented in maintenance mode")
 
-// maintenance112 is the machine service that Talos 1.12 has in maintenance: a
-// program of its own, which later versions dropped.
+// maintenance112 is the machine service that Talos 1.12 has in maintenance: a separate program, which later versions no longer have.
 type maintenance112 struct {
 	machine.UnimplementedMachineServiceServer
 	node *node
 }
 
-// ApplyConfiguration takes a config that is valid.
+// ApplyConfiguration accepts a valid config.
 func (s *maintenance112) ApplyConfiguration(ctx context.Context, in *machine.ApplyConfigurationRequest) (*machine.ApplyConfigurationResponse, error) {
 	if in.Mode == machine.ApplyConfigurationRequest_NO_REBOOT || in.Mode == machine.ApplyConfigurationRequest_STAGED {
 		return nil, status.Errorf(codes.Unimplemented, "apply configuration --mode='%s' is not supported in maintenance mode",
@@ -47,7 +45,7 @@ func (s *maintenance112) ApplyConfiguration(ctx context.Context, in *machine.App
 	return response, s.node.SetConfig(cfg, true, 0)
 }
 
-// check reads and validates a config, against the disks of the node too.
+// check parses and validates a config, also against the disks of the node.
 func (s *maintenance112) check(ctx context.Context, data []byte) (config.Provider, []string, error) {
 	mode := s.node.mode()
 	own := s.node.validate(data)
@@ -81,27 +79,27 @@ func (s *maintenance112) GenerateClientConfiguration(context.Context, *machine.G
 	return nil, status.Error(codes.Unimplemented, "client configuration (talosconfig) can't be generated in the maintenance mode")
 }
 
-// Version is refused to whom 1.12 knows nothing of.
+// Version is refused for callers that 1.12 does not know.
 func (s *maintenance112) Version(context.Context, *emptypb.Empty) (*machine.VersionResponse, error) {
 	return nil, errNotInMaintenance
 }
 
-// Upgrade is refused likewise.
+// Upgrade is refused in the same way.
 func (s *maintenance112) Upgrade(context.Context, *machine.UpgradeRequest) (*machine.UpgradeResponse, error) {
 	return nil, errNotInMaintenance
 }
 
-// Reset is refused likewise.
+// Reset is refused in the same way.
 func (s *maintenance112) Reset(context.Context, *machine.ResetRequest) (*machine.ResetResponse, error) {
 	return nil, errNotInMaintenance
 }
 
-// MetaWrite is refused likewise.
+// MetaWrite is refused in the same way.
 func (s *maintenance112) MetaWrite(context.Context, *machine.MetaWriteRequest) (*machine.MetaWriteResponse, error) {
 	return nil, errNotInMaintenance
 }
 
-// MetaDelete is refused likewise.
+// MetaDelete is refused in the same way.
 func (s *maintenance112) MetaDelete(context.Context, *machine.MetaDeleteRequest) (*machine.MetaDeleteResponse, error) {
 	return nil, errNotInMaintenance
 }

@@ -17,7 +17,7 @@ import (
 // A node of the lab has the devices that its resources list, and is idle.
 
 // Memory is nearly all free; the kernel keeps a thirty-second part.
-func (s *machineService) Memory(context.Context, *emptypb.Empty) (*machine.MemoryResponse, error) {
+func (s *monitorCalls) Memory(context.Context, *emptypb.Empty) (*machine.MemoryResponse, error) {
 	kib := uint64(s.node.MemoryMiB()) << 10
 	total := kib - kib/32
 	free := total - total/8
@@ -26,13 +26,13 @@ func (s *machineService) Memory(context.Context, *emptypb.Empty) (*machine.Memor
 	}}}}, nil
 }
 
-// LoadAvg is none.
-func (s *machineService) LoadAvg(context.Context, *emptypb.Empty) (*machine.LoadAvgResponse, error) {
+// LoadAvg is zero.
+func (s *monitorCalls) LoadAvg(context.Context, *emptypb.Empty) (*machine.LoadAvgResponse, error) {
 	return &machine.LoadAvgResponse{Messages: []*machine.LoadAvg{{}}}, nil
 }
 
-// SystemStat says since when the processors idle.
-func (s *machineService) SystemStat(context.Context, *emptypb.Empty) (*machine.SystemStatResponse, error) {
+// SystemStat returns since when the processors have been idle.
+func (s *monitorCalls) SystemStat(context.Context, *emptypb.Empty) (*machine.SystemStatResponse, error) {
 	idle := time.Since(s.node.Booted()).Seconds()
 	message := &machine.SystemStat{
 		BootTime: uint64(s.node.Booted().Unix()),
@@ -45,7 +45,7 @@ func (s *machineService) SystemStat(context.Context, *emptypb.Empty) (*machine.S
 }
 
 // CPUInfo lists the processors.
-func (s *machineService) CPUInfo(ctx context.Context, _ *emptypb.Empty) (*machine.CPUInfoResponse, error) {
+func (s *monitorCalls) CPUInfo(ctx context.Context, _ *emptypb.Empty) (*machine.CPUInfoResponse, error) {
 	processors, err := safe.StateListAll[*hardware.Processor](ctx, s.node.Resources())
 	if err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func (s *machineService) CPUInfo(ctx context.Context, _ *emptypb.Empty) (*machin
 	return &machine.CPUInfoResponse{Messages: []*machine.CPUsInfo{message}}, nil
 }
 
-// DiskStats lists the disks, to which nothing was written.
-func (s *machineService) DiskStats(ctx context.Context, _ *emptypb.Empty) (*machine.DiskStatsResponse, error) {
+// DiskStats lists the disks, without any writes.
+func (s *monitorCalls) DiskStats(ctx context.Context, _ *emptypb.Empty) (*machine.DiskStatsResponse, error) {
 	disks, err := safe.StateListAll[*block.Disk](ctx, s.node.Resources())
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (s *machineService) DiskStats(ctx context.Context, _ *emptypb.Empty) (*mach
 	return &machine.DiskStatsResponse{Messages: []*machine.DiskStats{message}}, nil
 }
 
-// NetworkDeviceStats lists the links, over which nothing went.
-func (s *machineService) NetworkDeviceStats(ctx context.Context, _ *emptypb.Empty) (*machine.NetworkDeviceStatsResponse, error) {
+// NetworkDeviceStats lists the links, without any traffic.
+func (s *monitorCalls) NetworkDeviceStats(ctx context.Context, _ *emptypb.Empty) (*machine.NetworkDeviceStatsResponse, error) {
 	links, err := safe.StateListAll[*network.LinkStatus](ctx, s.node.Resources())
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (s *machineService) NetworkDeviceStats(ctx context.Context, _ *emptypb.Empt
 	return &machine.NetworkDeviceStatsResponse{Messages: []*machine.NetworkDeviceStats{message}}, nil
 }
 
-// Mounts lists the volumes that are mounted, which are empty.
-func (s *machineService) Mounts(ctx context.Context, _ *emptypb.Empty) (*machine.MountsResponse, error) {
+// Mounts lists the mounted volumes, which are empty.
+func (s *monitorCalls) Mounts(ctx context.Context, _ *emptypb.Empty) (*machine.MountsResponse, error) {
 	mounts, err := safe.StateListAll[*block.MountStatus](ctx, s.node.Resources())
 	if err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func (s *machineService) Mounts(ctx context.Context, _ *emptypb.Empty) (*machine
 	return &machine.MountsResponse{Messages: []*machine.Mounts{message}}, nil
 }
 
-// Processes are those of the services that run.
-func (s *machineService) Processes(context.Context, *emptypb.Empty) (*machine.ProcessesResponse, error) {
+// Processes returns those of the running services.
+func (s *monitorCalls) Processes(context.Context, *emptypb.Empty) (*machine.ProcessesResponse, error) {
 	message := &machine.Process{}
 	run := func(parent int32, program string) {
 		message.Processes = append(message.Processes, &machine.ProcessInfo{

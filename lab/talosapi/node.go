@@ -17,15 +17,14 @@ import (
 type node struct {
 	Machine
 	Options
-	// old says that it runs Talos 1.12 or older.
+	// old means that it runs Talos 1.12 or older.
 	old bool
 	// maintenance is the mode that its API was started in.
 	maintenance bool
-	// up ends when the API stops; what follows logs and events ends with it.
+	// up ends when the API stops, and with it whatever follows logs and events.
 	up context.Context
 
-	// applying is held while a config is applied; official is the code that
-	// decides about it, with the memory that it has of this boot.
+	// applying is held while a config is applied; official is the code that decides about the config, with its memory of this boot.
 	applying sync.Mutex
 	official *official
 	// installing is held while an installer runs.
@@ -43,7 +42,7 @@ func newNode(m Machine, options Options, maintenance bool, up context.Context) (
 	return n, nil
 }
 
-// mode is what Talos makes of the platform.
+// mode returns Talos' mode for the platform.
 func (n *node) mode() runtime.Mode {
 	switch n.Platform() {
 	case "metal":
@@ -55,7 +54,7 @@ func (n *node) mode() runtime.Mode {
 	}
 }
 
-// supports refuses what a platform cannot do.
+// supports returns an error for what the platform does not support.
 func (n *node) supports(feature runtime.ModeCapability) error {
 	if !n.mode().Supports(feature) {
 		return status.Errorf(codes.FailedPrecondition, "method is not supported in %s mode", n.mode())
@@ -63,8 +62,7 @@ func (n *node) supports(feature runtime.ModeCapability) error {
 	return nil
 }
 
-// while returns a context that also ends when the API stops, and a function that
-// turns the error of a call that ended so into none: such a call ends well.
+// while returns a context that also ends when the API stops, and a function that drops the error of a call that ended for that reason: such a call succeeds.
 func (n *node) while(ctx context.Context) (context.Context, func(error) error, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	release := context.AfterFunc(n.up, cancel)
@@ -80,8 +78,7 @@ func (n *node) while(ctx context.Context) (context.Context, func(error) error, c
 	}
 }
 
-// service returns the official server, with the memory of this boot that Talos
-// 1.13 has and 1.12 has not.
+// service returns the official server. In Talos 1.13, but not in 1.12, it remembers earlier calls of this boot.
 func (n *node) service() *v1alpha1server.Server {
 	if n.old {
 		return &v1alpha1server.Server{Controller: n.official}

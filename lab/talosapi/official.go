@@ -12,23 +12,21 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config"
 )
 
-// official lets Talos' own code for some calls decide about a node of the lab.
-// It stands for the controller of machined; what that code does not ask for in
-// these calls is left nil. Nothing is carried out here: a decision is noted, for
-// the one who asked.
+// official lets Talos' own code decide some calls for a node of the lab. It replaces machined's controller; methods that the code does not use in these calls
+// are nil. Nothing is carried out here: the decision is recorded for the caller.
 type official struct {
 	runtime.Controller
 	runtime *officialRuntime
 	server  *v1alpha1server.Server
 }
 
-// officialRuntime is Talos' own runtime, but for what would change the node.
+// officialRuntime is Talos' own runtime, except for what would change the node.
 type officialRuntime struct {
 	*v1alpha1runtime.Runtime
 	decided decision
 }
 
-// decision is what an accepted config leads to.
+// decision is the result of an accepted config.
 type decision struct {
 	config      config.Provider
 	revertAfter time.Duration
@@ -43,31 +41,30 @@ func newOfficial(n *node) *official {
 // Runtime returns the runtime.
 func (o *official) Runtime() runtime.Runtime { return o.runtime }
 
-// Run is asked for the reboot after a config; the answer says so as well, and
-// whoever gets it reboots.
+// Run is called for the reboot after a config. It does nothing: the answer also contains that a reboot is needed, and the caller reboots.
 func (o *official) Run(context.Context, runtime.Sequence, any, ...runtime.LockOption) error {
 	return nil
 }
 
-// RollbackToConfigAfter notes when to revert.
+// RollbackToConfigAfter records when to revert.
 func (r *officialRuntime) RollbackToConfigAfter(after time.Duration) error {
 	r.decided.revertAfter = after
 	return nil
 }
 
-// SetConfig notes the config.
+// SetConfig records the config.
 func (r *officialRuntime) SetConfig(cfg config.Provider) error {
 	r.decided.config = cfg
 	return nil
 }
 
-// SetPersistedConfig notes the config.
+// SetPersistedConfig records the config.
 func (r *officialRuntime) SetPersistedConfig(cfg config.Provider) error {
 	r.decided.config = cfg
 	return nil
 }
 
-// officialState shows a node as machined's state.
+// officialState presents a node as machined's state.
 type officialState struct{ node *node }
 
 func (s officialState) Platform() runtime.Platform      { return officialPlatform{node: s.node} }

@@ -41,7 +41,7 @@ var changes = map[string]bool{
 	storage.StorageService_BlockDeviceWipe_FullMethodName:       true,
 }
 
-// recordUnary notes on the timeline who changes what.
+// recordUnary records on the timeline who changes what.
 func (n *node) recordUnary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	apply, isApply := request.(*machine.ApplyConfigurationRequest)
 	if !changes[info.FullMethod] || isApply && apply.GetDryRun() {
@@ -57,7 +57,7 @@ func (n *node) recordUnary(ctx context.Context, request any, info *grpc.UnarySer
 	return response, err
 }
 
-// recordStream does so for streams.
+// recordStream does the same for streams.
 func (n *node) recordStream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	if !changes[info.FullMethod] {
 		return handle(server, stream)
@@ -68,8 +68,7 @@ func (n *node) recordStream(server any, stream grpc.ServerStream, info *grpc.Str
 	return err
 }
 
-// record notes a call before it is answered, so that what it leads to comes
-// later, and returns what notes a refusal.
+// record records a call before it is answered, so that its consequences come later, and returns a function that records a refusal.
 func (n *node) record(ctx context.Context, method string, detail ...string) func(error) {
 	name := path.Base(method)
 	role := strings.Join(authz.GetRoles(ctx).Strings(), ",")

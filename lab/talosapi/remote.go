@@ -22,7 +22,7 @@ import (
 	resourcenetwork "github.com/siderolabs/talos/pkg/machinery/resources/network"
 )
 
-// remotes are the other nodes that a control plane passes calls on to.
+// remotes are the other nodes to which a control plane forwards calls.
 type remotes struct {
 	node         *node
 	certificates *provider.TLSConfig
@@ -31,7 +31,7 @@ type remotes struct {
 	known map[string]*remote
 }
 
-// remote is another node: Talos' own, but for the way there.
+// remote is another node: Talos' own code, except for the connection.
 type remote struct {
 	*backend.APID
 	conn *grpc.ClientConn
@@ -55,7 +55,7 @@ func (r *remotes) get(target string) (proxy.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	// As apid connects: a node that comes back is found soon.
+	// With apid's settings: a node that comes back is found soon.
 	patience := backoff.DefaultConfig
 	patience.MaxDelay = 15 * time.Second
 	conn, err := grpc.NewClient("passthrough:///"+net.JoinHostPort(target, fmt.Sprint(constants.ApidPort)),
@@ -76,7 +76,7 @@ func (r *remotes) get(target string) (proxy.Backend, error) {
 	return r.known[target], nil
 }
 
-// flush drops the connections: they were made with the certificate of then.
+// flush drops the connections: they were made with an earlier certificate.
 func (r *remotes) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,14 +87,13 @@ func (r *remotes) flush() {
 	clear(r.known)
 }
 
-// GetConnection has Talos prepare the context. The connection that comes with it
-// is never used, and gRPC dials at the first use only.
+// GetConnection lets Talos prepare the context. The connection that comes with it is never used, and gRPC dials only at the first use.
 func (r *remote) GetConnection(ctx context.Context, method string) (context.Context, *grpc.ClientConn, error) {
 	ctx, _, err := r.APID.GetConnection(ctx, method)
 	return ctx, r.conn, err
 }
 
-// dial connects from the node's own address, so that firewalls know who comes.
+// dial connects from the node's own address, so that firewalls recognize the caller.
 func (n *node) dial(ctx context.Context, target string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(target)
 	if err != nil {
@@ -111,7 +110,7 @@ func (n *node) dial(ctx context.Context, target string) (net.Conn, error) {
 	conn, err := n.Network.Dial(ctx, nearest(n.Addresses(), addr), to)
 	var failed *net.OpError
 	if errors.As(err, &failed) {
-		// Talos does not choose a source, so its errors name none.
+		// Talos does not choose a source address, so its errors name none.
 		failed.Source = nil
 	}
 	return conn, err
@@ -135,8 +134,7 @@ func (n *node) resolve(ctx context.Context, host string) (netip.Addr, error) {
 	return netip.Addr{}, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// nearest is the address that shares most of its bits with the target, as the
-// kernel would choose; none when there is none of its family.
+// nearest returns the address that shares the most bits with the target, as the kernel would choose; none if there is none of its family.
 func nearest(addresses []netip.Addr, target netip.Addr) netip.Addr {
 	var best netip.Addr
 	most := -1
@@ -155,7 +153,7 @@ func nearest(addresses []netip.Addr, target netip.Addr) netip.Addr {
 	return best
 }
 
-// IsLocalTarget says whether a name or an address is this node's.
+// IsLocalTarget reports whether a name or an address is this node's.
 func (n *node) IsLocalTarget(target string) bool {
 	for _, addr := range n.Addresses() {
 		if addr.String() == target {

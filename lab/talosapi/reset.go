@@ -13,7 +13,7 @@ import (
 )
 
 // Reset checks what is to be wiped, and starts the sequence.
-func (s *machineService) Reset(ctx context.Context, in *machine.ResetRequest) (*machine.ResetResponse, error) {
+func (s *lifecycleCalls) Reset(ctx context.Context, in *machine.ResetRequest) (*machine.ResetResponse, error) {
 	n := s.node
 	if len(in.GetUserDisksToWipe()) > 0 {
 		if in.GetMode() == machine.ResetRequest_SYSTEM_DISK {
@@ -40,8 +40,7 @@ func (s *machineService) Reset(ctx context.Context, in *machine.ResetRequest) (*
 	return &machine.ResetResponse{Messages: []*machine.Reset{{ActorId: actor}}}, nil
 }
 
-// checkUserDisks refuses disks that are not there, cannot be written to, or hold
-// the system. Nothing of the lab is on the others.
+// checkUserDisks refuses disks that do not exist, are read-only, or contain the system. The lab keeps nothing on other disks.
 func (n *node) checkUserDisks(ctx context.Context, devices []string) error {
 	disks, err := safe.StateListAll[*block.Disk](ctx, n.Resources())
 	if err != nil {
@@ -69,7 +68,7 @@ func (n *node) checkUserDisks(ctx context.Context, devices []string) error {
 	return nil
 }
 
-// partitionsToWipe are the labels of those that are there and are to be wiped.
+// partitionsToWipe returns the labels of existing partitions that are to be wiped.
 func (n *node) partitionsToWipe(ctx context.Context, specs []*machine.ResetPartitionSpec) ([]string, error) {
 	var labels []string
 	for _, spec := range specs {

@@ -19,17 +19,15 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
-// Options is what the API of every node of a lab shares.
+// Options are shared by the API of every node of a lab.
 type Options struct {
 	Network  network.Network
 	Faults   *fault.Set
 	Timeline *timeline.Timeline
-	// Validate judges a config as the Talos of a version would, in the mode
-	// metal, cloud or container, with Talos on the disk or not; an *Unreadable
-	// error says that it cannot even be read. The Talos that the lab is built from
-	// judges it besides; nil leaves it to that alone.
+	// Validate validates a config as a version of Talos would, in the mode metal, cloud or container, with Talos on the disk or not; an *Unreadable error means
+	// that it cannot be read. The Talos from which the lab is built validates it as well; if Validate is nil, only that one.
 	Validate func(version string, config []byte, mode string, installed bool) error
-	// Drain is how long calls that follow something go on when the API stops.
+	// Drain is how long calls that follow something continue when the API stops.
 	Drain time.Duration
 }
 
@@ -38,7 +36,7 @@ type Server struct {
 	options Options
 }
 
-// New is a server without nodes.
+// New returns a server without nodes.
 func New(options Options) *Server {
 	return &Server{options: options}
 }
@@ -56,9 +54,8 @@ type Running struct {
 	serving sync.WaitGroup
 }
 
-// Serve brings up the API of a node at its addresses: that of maintenance, or the
-// one for clients with a certificate, for which the node's resources must hold
-// its own, from the CA of its cluster.
+// Serve starts the API of a node at its addresses: that of maintenance, or the one for clients with a certificate. For the latter the node's resources must
+// contain its own certificate, issued by the CA of its cluster.
 func (s *Server) Serve(m Machine, maintenance bool, at []netip.Addr) (*Running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	node, err := newNode(m, s.options, maintenance, ctx)
@@ -74,10 +71,10 @@ func (s *Server) Serve(m Machine, maintenance bool, at []netip.Addr) (*Running, 
 	return r, nil
 }
 
-// start brings up machined, apid before it, and the listeners before that.
+// start starts machined, then apid in front of it, then the listeners.
 func (r *Running) start(ctx context.Context, at []netip.Addr) error {
 	pipe := bufconn.Listen(pipeBytes)
-	r.back = r.node.machined()
+	r.back = r.node.machined(r.interrupt)
 	r.serving.Go(func() { _ = r.back.Serve(pipe) })
 	var err error
 	if r.local, err = newLocal(pipe); err != nil {
@@ -100,7 +97,7 @@ func (r *Running) Add(addr netip.Addr) error {
 	if err != nil || door == nil {
 		return err
 	}
-	// Serve ends with the door or with the server, and both are meant.
+	// Serve ends with the door or with the server, and both are intended.
 	r.serving.Go(func() { _ = r.front.Serve(door) })
 	return nil
 }
@@ -110,8 +107,17 @@ func (r *Running) Remove(addr netip.Addr) {
 	r.doors.close(netip.AddrPortFrom(addr, constants.ApidPort))
 }
 
-// Stop ends the API and drops every connection: at once, or when the calls that
-// are being answered are done.
+// StopMachined ends machined, and leaves apid running: calls that begin from now on are
+// answered that there is no socket. It returns at once.
+func (r *Running) StopMachined() {
+	if r.local.gone.Swap(true) {
+		return
+	}
+	r.serving.Go(r.back.GracefulStop)
+}
+
+// Stop ends the API and drops every connection: at once, or after the calls that are
+// being answered are complete.
 func (r *Running) Stop(graceful bool) {
 	r.cancel()
 	defer r.drain.cut()
@@ -135,8 +141,7 @@ func (r *Running) Stop(graceful bool) {
 	r.serving.Wait()
 }
 
-// hasCertificate says whether the node's certificate is there, and not only the
-// one for maintenance.
+// hasCertificate reports whether the node has its certificate, and not only the one for maintenance.
 func hasCertificate(ctx context.Context, resources state.State) (bool, error) {
 	certificate, err := safe.StateGetByID[*secrets.API](ctx, resources, secrets.APIID)
 	if state.IsNotFoundError(err) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/siderolabs/talos/pkg/machinery/client"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
@@ -36,7 +37,7 @@ func TestAddresses(t *testing.T) {
 	require.NoError(t, running.Add(more))
 	require.NoError(t, running.Add(more), "again")
 	require.NoError(t, reach(more))
-	require.Error(t, running.Add(netip.MustParseAddr("127.50.255.250")), "which is not up")
+	require.Error(t, running.Add(netip.MustParseAddr("127.50.255.250")), "the address is not up")
 
 	c := l.insecure(f)
 	_, err := c.Version(within(t))
@@ -48,8 +49,8 @@ func TestAddresses(t *testing.T) {
 	require.NoError(t, reach(more))
 }
 
-// An API that stops waits for nobody who only follows something, but for every
-// answer.
+// An API that stops waits for every answer, but not for calls that only follow
+// something.
 func TestStopInOrder(t *testing.T) {
 	l := newLab(t, func(options *Options) { options.Drain = 20 * time.Millisecond })
 	f := l.machine("1.13.8", "metal")
@@ -81,6 +82,47 @@ func TestStopInOrder(t *testing.T) {
 	<-stopped
 }
 
+// When a node goes down machined ends before apid, which has nobody to pass calls on to.
+func TestMachinedStopsBeforeApid(t *testing.T) {
+	l := newLab(t)
+	f := l.machine("1.13.8", "metal")
+	l.configure(f, machine.TypeControlPlane)
+	running := l.serve(f)
+	c := l.client(f, role.Admin)
+	_, err := c.Version(within(t))
+	require.NoError(t, err)
+	running.StopMachined()
+	running.StopMachined()
+	for _, client := range []*client.Client{c, l.client(f, role.Admin)} {
+		_, err = client.Version(within(t))
+		require.Equal(t, codes.Unavailable, status.Code(err), "%v", err)
+		require.ErrorContains(t, err, "dial unix /system/run/machined/machine.sock: connect: no such file or directory")
+	}
+	running.Stop(true)
+	_, err = l.client(f, role.Admin).Version(within(t))
+	require.ErrorContains(t, err, "connection refused")
+}
+
+// A node judges the certificate of a client by its own clock.
+func TestAWrongClock(t *testing.T) {
+	l := newLab(t)
+	f := l.configured("1.13.8", machine.TypeControlPlane)
+	for skew, accepted := range map[time.Duration]bool{-time.Hour: false, 0: true, 20 * 365 * 24 * time.Hour: false} {
+		f.skew = skew
+		_, err := l.client(f, role.Admin).Version(within(t))
+		require.Equal(t, accepted, err == nil, "%s: %v", skew, err)
+	}
+	f.skew = 0
+	c := l.client(f, role.Admin)
+	_, err := c.Version(within(t))
+	require.NoError(t, err)
+	f.skew = time.Hour
+	clock, err := c.TimeClient.Time(within(t), &emptypb.Empty{})
+	require.NoError(t, err)
+	answer := clock.GetMessages()[0]
+	require.InDelta(t, time.Hour.Seconds(), answer.GetLocaltime().AsTime().Sub(answer.GetRemotetime().AsTime()).Seconds(), 60)
+}
+
 func TestStop(t *testing.T) {
 	l := newLab(t)
 	for name, graceful := range map[string]bool{"at once": false, "in order": true} {
@@ -92,8 +134,9 @@ func TestStop(t *testing.T) {
 			events := make(chan client.EventResult)
 			require.NoError(t, c.EventsWatchV2(within(t), events))
 			running.Stop(graceful)
-			require.Error(t, (<-events).Error, "who follows is told")
-			_, err := c.Version(within(t))
+			require.Error(t, (<-events).Error, "a call that follows gets an error")
+			// The first client may still be noticing that its connection has ended.
+			_, err := l.client(f, role.Admin).Version(within(t))
 			require.Equal(t, codes.Unavailable, status.Code(err))
 			require.ErrorContains(t, err, "connection refused")
 

@@ -13,16 +13,16 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
-// systemNamespace is containerd's for what Talos itself needs.
+// systemNamespace is containerd's namespace for Talos itself.
 const systemNamespace = constants.SystemContainerdNamespace
 
 // ServiceList lists Talos' services.
-func (s *machineService) ServiceList(context.Context, *emptypb.Empty) (*machine.ServiceListResponse, error) {
+func (s *serviceCalls) ServiceList(context.Context, *emptypb.Empty) (*machine.ServiceListResponse, error) {
 	return &machine.ServiceListResponse{Messages: []*machine.ServiceList{{Services: s.node.Services()}}}, nil
 }
 
 // ServiceStart starts a service.
-func (s *machineService) ServiceStart(_ context.Context, in *machine.ServiceStartRequest) (*machine.ServiceStartResponse, error) {
+func (s *serviceCalls) ServiceStart(_ context.Context, in *machine.ServiceStartRequest) (*machine.ServiceStartResponse, error) {
 	if err := s.node.ServiceAction(in.GetId(), "start"); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (s *machineService) ServiceStart(_ context.Context, in *machine.ServiceStar
 }
 
 // ServiceStop stops a service.
-func (s *machineService) ServiceStop(_ context.Context, in *machine.ServiceStopRequest) (*machine.ServiceStopResponse, error) {
+func (s *serviceCalls) ServiceStop(_ context.Context, in *machine.ServiceStopRequest) (*machine.ServiceStopResponse, error) {
 	if err := s.node.ServiceAction(in.GetId(), "stop"); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *machineService) ServiceStop(_ context.Context, in *machine.ServiceStopR
 }
 
 // ServiceRestart stops and starts a service.
-func (s *machineService) ServiceRestart(_ context.Context, in *machine.ServiceRestartRequest) (*machine.ServiceRestartResponse, error) {
+func (s *serviceCalls) ServiceRestart(_ context.Context, in *machine.ServiceRestartRequest) (*machine.ServiceRestartResponse, error) {
 	if err := s.node.ServiceAction(in.GetId(), "restart"); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *machineService) ServiceRestart(_ context.Context, in *machine.ServiceRe
 }
 
 // Containers lists what runs in a namespace.
-func (s *machineService) Containers(_ context.Context, in *machine.ContainersRequest) (*machine.ContainersResponse, error) {
+func (s *serviceCalls) Containers(_ context.Context, in *machine.ContainersRequest) (*machine.ContainersResponse, error) {
 	containers, err := s.node.containers(in.GetNamespace(), in.GetDriver())
 	if err != nil {
 		return nil, err
@@ -54,8 +54,8 @@ func (s *machineService) Containers(_ context.Context, in *machine.ContainersReq
 	return &machine.ContainersResponse{Messages: []*machine.Container{{Containers: containers}}}, nil
 }
 
-// Stats lists them likewise. Containers of the lab use nothing.
-func (s *machineService) Stats(_ context.Context, in *machine.StatsRequest) (*machine.StatsResponse, error) {
+// Stats lists the same. Containers of the lab use no resources.
+func (s *serviceCalls) Stats(_ context.Context, in *machine.StatsRequest) (*machine.StatsResponse, error) {
 	containers, err := s.node.containers(in.GetNamespace(), in.GetDriver())
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *machineService) Stats(_ context.Context, in *machine.StatsRequest) (*ma
 }
 
 // Restart would send a signal to a container.
-func (s *machineService) Restart(_ context.Context, in *machine.RestartRequest) (*machine.RestartResponse, error) {
+func (s *serviceCalls) Restart(_ context.Context, in *machine.RestartRequest) (*machine.RestartResponse, error) {
 	if err := s.node.hasContainer(in.GetNamespace(), in.GetDriver(), in.GetId()); err != nil {
 		return nil, err
 	}

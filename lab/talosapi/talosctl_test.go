@@ -28,7 +28,7 @@ type program struct {
 	config string
 }
 
-// talosctl is the one that SLUICE_TALOSCTL names, with the talosconfig of the
+// talosctl returns the one that SLUICE_TALOSCTL names, with a talosconfig that has the
 // nodes as endpoints.
 func (l *lab) talosctl(endpoints ...*fake) program {
 	path := talosctl(l.t)
@@ -122,7 +122,7 @@ func TestTalosctlConfigured(t *testing.T) {
 	ctl.prints(words("etcd members -n %s", a), one.host, "https://10.0.0.11:2380")
 	ctl.prints(words("etcd status -n %s", a), "0000000000000000")
 	ctl.prints(words("etcd alarm list -n %s", a))
-	// It looks at what it got: all of what the test's etcd has instead of a database.
+	// talosctl checks the snapshot, which the test's etcd fills with something else than a database.
 	ctl.fails(words("etcd snapshot %s -n %s", filepath.Join(t.TempDir(), "snapshot"), a), "sha256 checksum not found (size 80000)")
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	ctl.prints(words("kubeconfig %s -n %s", kubeconfig, a))
@@ -189,8 +189,8 @@ func TestTalosctlRebootsAndWaits(t *testing.T) {
 		defer close(booted)
 		<-f.watched
 		f.happen(Event{ActorID: actor, Payload: &machineapi.SequenceEvent{Sequence: "reboot", Action: machineapi.SequenceEvent_START}})
-		// It comes back a moment after the sequence began, and a machine takes
-		// longer than that.
+		// talosctl watches again a moment after the sequence started, and a real
+		// machine takes longer than that to stop.
 		<-f.watched
 		running.Stop(true)
 		f.mu.Lock()
@@ -206,7 +206,7 @@ func TestTalosctlRebootsAndWaits(t *testing.T) {
 	require.Equal(t, []string{"reboot force=false"}, f.wasAsked())
 }
 
-// lines is what a program printed so far.
+// lines is the output of a program so far.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder

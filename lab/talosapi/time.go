@@ -19,7 +19,7 @@ type timeService struct {
 	node *node
 }
 
-// Time compares the clock with the first time server of the config.
+// Time compares the clock with the first time server in the config.
 func (s *timeService) Time(ctx context.Context, _ *emptypb.Empty) (*timeapi.TimeResponse, error) {
 	server := constants.DefaultNTPServer
 	if cfg := s.node.Config(); cfg != nil {
@@ -30,13 +30,13 @@ func (s *timeService) Time(ctx context.Context, _ *emptypb.Empty) (*timeapi.Time
 	return s.TimeCheck(ctx, &timeapi.TimeRequest{Server: server})
 }
 
-// TimeCheck finds every clock of the lab right.
+// TimeCheck compares the clock of the node with that of the lab.
 func (s *timeService) TimeCheck(_ context.Context, in *timeapi.TimeRequest) (*timeapi.TimeResponse, error) {
 	if in.GetServer() == "" {
 		return nil, status.Error(codes.InvalidArgument, "ntp server is required")
 	}
-	now := timestamppb.Now()
-	return &timeapi.TimeResponse{Messages: []*timeapi.Time{{Server: in.GetServer(), Localtime: now, Remotetime: now}}}, nil
+	local, remote := timestamppb.New(s.node.Now()), timestamppb.Now()
+	return &timeapi.TimeResponse{Messages: []*timeapi.Time{{Server: in.GetServer(), Localtime: local, Remotetime: remote}}}, nil
 }
 
 // inspectService is inspect.InspectService.
@@ -44,7 +44,7 @@ type inspectService struct {
 	inspect.UnimplementedInspectServiceServer
 }
 
-// ControllerRuntimeDependencies would show controllers that the lab has not all.
+// ControllerRuntimeDependencies would list controllers, some of which the lab does not have.
 func (s *inspectService) ControllerRuntimeDependencies(context.Context, *emptypb.Empty) (*inspect.ControllerRuntimeDependenciesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "a node of the lab does not run all of Talos' controllers, so it has no graph of them")
 }

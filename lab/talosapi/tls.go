@@ -15,8 +15,7 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
-// maintenanceTLS is of a node without a config: its own authority, made at this
-// boot, and no question who the client is.
+// maintenanceTLS is for a node without a config: its own CA, created at this boot, and clients of any identity.
 func maintenanceTLS(addresses []netip.Addr) (*tls.Config, error) {
 	authority, err := x509.NewSelfSignedCertificateAuthority()
 	if err != nil {
@@ -40,7 +39,7 @@ func maintenanceTLS(addresses []netip.Addr) (*tls.Config, error) {
 	)
 }
 
-// forClientsOnly takes no certificate but one made for clients.
+// forClientsOnly accepts only certificates that were issued for clients.
 func forClientsOnly(_ [][]byte, chains [][]*stdx509.Certificate) error {
 	if len(chains) == 0 {
 		return errors.New("no verified chains")

@@ -1,5 +1,4 @@
-// Package timeline keeps what was true in the lab and when: the facts against
-// which a gate's delay and a run's overhead are computed.
+// Package timeline records what was true in the lab and when: the facts from which a gate's delay and a run's overhead are computed.
 package timeline
 
 import (
@@ -13,15 +12,15 @@ import (
 type Fact struct {
 	// Seq counts from 1.
 	Seq int `json:"seq"`
-	// At is measured: the seconds since the lab began.
+	// At is measured: the seconds since the lab started.
 	At float64 `json:"at"`
-	// Subject is what it is about: a server, a node, a cluster, a cloud.
+	// Subject is a server, a node, a cluster or a cloud.
 	Subject string `json:"subject"`
 	// What is the kind of fact, such as "stage", "service" or "power".
 	What string `json:"what"`
-	// Value is what it became, such as "booting".
+	// Value is the new value, such as "booting".
 	Value string `json:"value"`
-	// Detail says more. It holds nothing measured: the same seed gives the same.
+	// Detail has more about it. It contains nothing measured: the same seed gives the same details.
 	Detail map[string]string `json:"detail,omitempty"`
 }
 
@@ -46,19 +45,18 @@ func New(now func() time.Time, out io.Writer) *Timeline {
 	return t
 }
 
-// Started is when the lab began, by the clock on the wall: the moments of facts
-// are counted from it.
+// Started returns when the lab started, by the wall clock: the start of the timeline.
 func (t *Timeline) Started() time.Time { return t.started }
 
-// Hear calls a function with each fact that is recorded from now on, before
-// Record returns: whoever records a fact goes on in a lab that has heard of it.
+// Hear calls a function with each fact that is recorded from now on. Record returns after all these calls: whatever they change is in effect for the caller
+// of Record.
 func (t *Timeline) Hear(each func(Fact)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.heard = append(t.heard, each)
 }
 
-// Record adds a fact. Detail comes in pairs of key and value.
+// Record adds a fact. Detail consists of pairs of key and value.
 func (t *Timeline) Record(subject, what, value string, detail ...string) {
 	fact := Fact{Subject: subject, What: what, Value: value}
 	for i := 0; i+1 < len(detail); i += 2 {
@@ -72,14 +70,14 @@ func (t *Timeline) Record(subject, what, value string, detail ...string) {
 	}
 }
 
-// add gives the fact its place and returns who wants to hear of it.
+// add adds the fact and returns the functions to call with it.
 func (t *Timeline) add(fact *Fact) []func(Fact) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	fact.Seq, fact.At = len(t.facts)+1, t.now().Sub(t.started).Seconds()
 	t.facts = append(t.facts, *fact)
 	if t.out != nil {
-		// The file is for people; the lab goes on when the disk is full.
+		// The file is for users; the lab continues if the disk is full.
 		_ = t.out.Encode(fact)
 	}
 	close(t.more)
@@ -87,8 +85,7 @@ func (t *Timeline) add(fact *Fact) []func(Fact) {
 	return t.heard
 }
 
-// After returns the facts that follow seq, and a channel that is closed when
-// there are more.
+// After returns the facts that follow seq, and a channel that is closed when there are more.
 func (t *Timeline) After(seq int) ([]Fact, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,5 +1,4 @@
-// Command sluice-lab plays, offline, what a cluster needs: a cloud, an image
-// factory, machines that run Talos, and the Kubernetes that they make up.
+// Command sluice-lab simulates, offline, what a cluster needs: a cloud, an image factory, machines that run Talos, and the Kubernetes that they form.
 package main
 
 import (
