@@ -1,4 +1,4 @@
-/** What a failure is: each has one code for good, so that it can be searched for. */
+/** One kind of failure. Its code never changes, so that users can search for it. */
 export interface CatalogueEntry {
   readonly title: string;
   readonly cause: string;
@@ -6,358 +6,506 @@ export interface CatalogueEntry {
 }
 
 /**
- * Every failure that the program names itself. T1: reaching a node, T2: writing to a node, T3: gates on Talos, K1: gates on Kubernetes, K2: the
- * platform, M1: machines, L1: nodes that come and go. A code is never used again for another thing. docs/failure-codes.md is made from this.
+ * Every failure that Sluice has a code for. T1: reaching a node, T2: configuring a node, T3: gates on Talos, K1: gates on Kubernetes, K2: the
+ * platform, M1: machines, L1: nodes that join or leave, B1: backup and restore. A code is never reused for another failure. docs/failure-codes.md is generated from this.
  */
 export const catalogue = {
   "SLU-T101": {
     title: "A node does not answer",
-    cause: "The machine is off or still booting, its address is another one, or a firewall is between.",
-    remedy: "Look at its console. Check its address and that TCP port 50000 is open to where this runs.",
+    cause: "The machine is off or still booting, its address is wrong, or a firewall blocks the connection.",
+    remedy: "Check the machine's console, its address, and that TCP port 50000 is open from this host to the node.",
   },
   "SLU-T102": {
     title: "A node refuses the connection",
-    cause: "Nothing listens on port 50000: the machine is booting, installing or rebooting, or it is not Talos.",
-    remedy: "Wait until it has booted. If it stays, look at its console and check the address.",
+    cause: "Nothing listens on port 50000: the machine is booting, installing or rebooting, or it does not run Talos.",
+    remedy: "Wait until the machine has booted. If it still refuses, check its console and its address.",
   },
   "SLU-T103": {
-    title: "A node's certificate is not of our PKI",
-    cause: "The node belongs to another cluster, or the machine secrets were made anew after it got its config.",
+    title: "The node's certificate was not issued by this cluster",
+    cause: "The node belongs to another cluster, or the machine secrets were regenerated after it got its config.",
     remedy:
-      "Bring the secrets back with the state they were kept in. If the node is to be taken over, reset it first: it is never overwritten.",
+      "Restore the Pulumi state that holds the original machine secrets. To take the node over, reset it first; Sluice never overwrites a foreign node.",
   },
   "SLU-T104": {
-    title: "A node wants a certificate",
-    cause: "It is no longer in maintenance: it has a config already, of this cluster or of another.",
-    remedy: "Run it again: a node that is ours is gone on with. A foreign one must be reset by its owner.",
+    title: "The node requires a client certificate",
+    cause: "The node has left maintenance: it already has a config, of this cluster or of another one.",
+    remedy:
+      "Run `npm run up -- <environment>` again: it resumes with a node of this cluster. A foreign node must be reset by its owner.",
   },
   "SLU-T105": {
-    title: "The node does not allow the call",
-    cause: "The client certificate's role is too low, or the call is not served in the state that the node is in.",
-    remedy: "Use the credentials of this environment, whose role is os:admin.",
+    title: "The node denied the call",
+    cause: "The role of the client certificate is too low, or the node does not serve this call in its current state.",
+    remedy: "Use this environment's talosconfig, which has the role os:admin: `npm run talosconfig -- <environment>`.",
   },
   "SLU-T106": {
-    title: "The call took too long",
+    title: "A call to the node timed out",
     cause: "The network is slow or loses packets, or the node is overloaded.",
     remedy:
-      "Check the way to the node and its load. A call has seconds to be answered (a probe 3, most others 10, a config 15): where the network is slower than that, run this from nearer to the nodes.",
+      "Check network latency and the node's load. A call has a timeout of a few seconds (probe 3 s, most others 10 s, config 15 s): if the network is slower than that, run Sluice on a host closer to the nodes.",
   },
   "SLU-T107": {
-    title: "The Talos API failed in passing",
-    cause: "The connection broke or the node was busy; a machine that reboots does the same.",
-    remedy: "It is tried again by itself. If it stays, look at the node's console.",
+    title: "Transient Talos API failure",
+    cause: "The connection broke or the node was busy; this also happens while a machine reboots.",
+    remedy: "Sluice retries automatically, and the next `up` resumes. If it persists, check the node's console.",
   },
   "SLU-T108": {
-    title: "The Talos API answered with an error",
-    cause: "The node's own words are in the message.",
-    remedy: "Mend what the node names, then run it again.",
+    title: "The Talos API returned an error",
+    cause: "The node answered the call with an error; its own words are under 'seen'.",
+    remedy: "Fix what the node reports, then run `npm run up -- <environment>` again.",
   },
   "SLU-T109": {
-    title: "A node belongs to another cluster",
+    title: "The node belongs to another cluster",
     cause:
-      "It answers, but not with our PKI: another cluster's node has this address, or our secrets are not the ones it got.",
+      "The node answers, but with a certificate of another cluster: the address belongs to another cluster's node, or the machine secrets in the state are not the ones that the node got.",
     remedy:
-      "Check the address. If our secrets were made anew, bring back the state that has the old ones. If the node is to join this cluster, reset it (talosctl reset, with its own talosconfig) or make the machine anew: it is never overwritten.",
+      "Check the address. If the machine secrets were regenerated, restore the Pulumi state that holds the old ones. To have the node join this cluster, reset it with its own talosconfig (`talosctl --nodes <address> reset`) or recreate the machine; Sluice never overwrites a foreign node.",
   },
   "SLU-T110": {
-    title: "The call is not known to the node",
-    cause:
-      "The node's Talos is older or newer than what this talks to, or the call is not served in its role or state.",
-    remedy: "Compare talosVersion with the version that the node runs.",
+    title: "The node does not implement this API call",
+    cause: "The node runs an older or newer Talos than expected, or does not serve this call in its role or state.",
+    remedy: "Compare talosVersion with what the node runs: `talosctl --nodes <address> version`.",
   },
   "SLU-T111": {
-    title: "A node's certificate is not for the name it is reached by",
+    title: "The node's certificate does not cover the name used to reach it",
     cause:
-      "It is of our PKI, but has other names and addresses: `reach` was set or changed after the node got its config.",
+      "The certificate is from this cluster but lists other names and addresses: `reach` was set or changed after the node got its config.",
     remedy:
-      "Take `reach` back to what it was, add the new name to machine.certSANs by a patch (`patches`), run `npm run up`, and set `reach` to it then.",
+      "Set `reach` back to its old value, add the new name to machine.certSANs with a patch (`patches`), and run `npm run up -- <environment>`. Then set `reach` to the new name.",
   },
   "SLU-T112": {
-    title: "A node's certificate is not valid now",
+    title: "The node's certificate is expired or not yet valid",
     cause:
-      "The clock of the node or of this machine is wrong, or the node was off for so long that its certificate ran out.",
+      "The clock of the node or of this host is wrong, or the node was off for so long that its certificate expired.",
     remedy:
-      "Compare both clocks with the time, and check the node's time servers (`machine.time`); it makes itself another certificate then.",
+      "Check both clocks and the node's time servers (`machine.time`); once its clock is right, the node issues itself a new certificate.",
   },
   "SLU-T113": {
-    title: "A node's answer cannot be read",
-    cause:
-      "It is of a form that is not known here: the node runs another Talos than talosVersion, or this program has a fault.",
+    title: "The node's response has an unexpected format",
+    cause: "The node runs a different Talos than talosVersion, or this is a bug in Sluice.",
     remedy:
-      "Compare `talosctl version` with talosVersion and run it again. If it stays, report what is said of the node.",
+      "Compare talosVersion with `talosctl --nodes <address> version`, then run the command again. If it persists, report the message as a bug.",
   },
   "SLU-T201": {
-    title: "The machine config is rejected",
-    cause: "The node's own validator refuses it; its words are in the message.",
-    remedy: "Mend the patch or the key that the validator names. Nothing was changed on the node.",
+    title: "The node rejected its machine config",
+    cause: "The node's own validator refused the config; its words are under 'seen'.",
+    remedy: "Fix the patch or the key that the validator names. Nothing was changed on the node.",
   },
   "SLU-T202": {
     title: "The disk selector matches no disk",
-    cause: "No disk of the node has what installDisk or the disk selector asks for.",
-    remedy: "Set the install disk to one that is there; the message lists them.",
+    cause: "No disk of the node matches install.disk or install.diskSelector.",
+    remedy: "Set the install disk to one of the listed disks.",
   },
   "SLU-T203": {
-    title: "The cluster is bootstrapped already",
-    cause: "There is an etcd on this node: an earlier run did it.",
-    remedy: "Nothing: it counts as done. Only one control plane is ever bootstrapped.",
+    title: "The cluster is already bootstrapped",
+    cause: "This node already runs etcd: an earlier run bootstrapped it.",
+    remedy: "Nothing to do: bootstrap counts as done. Only one control plane is ever bootstrapped.",
   },
   "SLU-T204": {
     title: "Bootstrap is not possible yet",
-    cause: "The node has not come so far: services start, time is not in sync, or another call is in progress.",
-    remedy: "It is tried again by itself. If it stays, check the time servers and the node's console.",
+    cause:
+      "The node is not ready yet: services are still starting, its time is not in sync, or another bootstrap call is in progress.",
+    remedy: "Sluice retries automatically. If it persists, check the time servers and the node's console.",
   },
   "SLU-T205": {
-    title: "Bootstrap was asked of a node that has no etcd",
+    title: "Bootstrap was called on a node without etcd",
     cause: "The node runs as a worker.",
-    remedy: "Check that the first control plane's address is not a worker's.",
+    remedy: "Check that the address of the first control plane is not a worker's.",
   },
   "SLU-T206": {
-    title: "A node config was not applied in time",
-    cause: "Every try ended with an error that can pass; the last one is in the message.",
-    remedy: "Mend what the last error says and run it again: nodes that are done are left alone.",
+    title: "A machine config was not applied in time",
+    cause: "Every attempt failed with a retryable error; the last one is under 'seen'.",
+    remedy:
+      "Fix the cause of the last error, then run `npm run up -- <environment>` again: nodes that are done are left alone.",
   },
   "SLU-T207": {
-    title: "Bootstrap did not come to an end",
-    cause: "Bootstrap was not accepted, or no etcd came up after it.",
-    remedy: "See the last error and etcd's log: talosctl logs etcd. Run it again: what is done counts.",
+    title: "Bootstrap did not complete",
+    cause: "The bootstrap call was not accepted, or etcd did not come up after it.",
+    remedy:
+      "Check the last error and etcd's log (`talosctl --nodes <address> logs etcd`), then run `npm run up -- <environment>` again; completed steps are not repeated.",
   },
   "SLU-T208": {
-    title: "The node runs another config than the one sent",
-    cause: "Someone changed it by hand, or it was rolled back after a boot that failed.",
-    remedy: "Run `npm run up`: it applies the config of the environment again.",
+    title: "The node runs a different config than the one sent",
+    cause: "Someone changed the config by hand, or the node rolled back after a failed boot.",
+    remedy: "Run `npm run up -- <environment>`: it applies the environment's config again.",
   },
   "SLU-T212": {
-    title: "The node runs another Talos than the environment asks for",
-    cause: "Somebody upgraded it by hand, its image is another one, or talosVersion or image were changed.",
-    remedy: "Upgrade the node with talosctl, or set talosVersion and image to what it runs.",
+    title: "The node runs a different Talos than the environment specifies",
+    cause: "The node was upgraded by hand or made from another image, or talosVersion or image was changed.",
+    remedy: "Upgrade the node with `talosctl upgrade`, or set talosVersion and image to what it runs.",
   },
   "SLU-T213": {
-    title: "A client's certificate was not made anew",
+    title: "A client certificate was not renewed",
     cause:
-      "Its end is near, and the run before this did not bring another: see what it says of the machine secrets or the kubeconfig.",
-    remedy: "Run `npm run up` again when that is mended. The machine's own clock may be wrong, too.",
+      "The certificate expires soon, and the last run did not renew it: see its output about the machine secrets or the kubeconfig.",
+    remedy: "Fix that, then run `npm run up -- <environment>` again. Check the clock of this host too.",
+  },
+  "SLU-T214": {
+    title: "Kubernetes cannot change to this version in one step",
+    cause:
+      "kubernetesVersion, or an image in a patch, was changed to a minor version that is older, or more than one newer, than what the node runs. Kubernetes supports neither. Nothing was changed.",
+    remedy:
+      "Raise kubernetesVersion by one minor version, run `npm run up -- <environment>`, then raise it again. A minor version never goes down.",
+  },
+  "SLU-T215": {
+    title: "The node has lost its machine config",
+    cause:
+      "The node accepted its config and is in maintenance again, without one: its installer failed, it was reset, its disk was replaced, or it was rolled back.",
+    remedy:
+      "Run `npm run up -- <environment>` again: it sends the config again, to the machine that is meant and to no other. If the node loses it again, its installer fails: check the machine's console, the install disk and the image.",
+  },
+  "SLU-T216": {
+    title: "A control plane does not serve with its new settings",
+    cause:
+      "After a change of its machine config a static pod or the kubelet of this control plane does not run healthily; its own words are under 'seen'. The control planes after it were not changed.",
+    remedy:
+      "Correct or revert what was changed, such as a misspelt flag of the API server or the kubelet, then run `npm run up -- <environment>` again. For the component's log: `talosctl --nodes <address> containers --kubernetes` has its id, and `talosctl --nodes <address> logs --kubernetes <id>` prints it.",
+  },
+  "SLU-T218": {
+    title: "The image of etcd was not pulled",
+    cause: "Talos pulls it before it starts etcd, and retries; its own words are under 'seen'.",
+    remedy:
+      "Check that the node reaches the image's registry or its mirror: DNS, proxy, `machine.registries`. Then run `npm run up -- <environment>` again.",
+  },
+  "SLU-T219": {
+    title: "An etcd was stopped while it was starting",
+    cause:
+      "Bootstrap was called a second time while the first call was starting etcd, by another command or another user. Talos starts that etcd again at the next boot only.",
+    remedy: "Run `talosctl --nodes <address> reboot`, then `npm run up -- <environment>` again.",
+  },
+  "SLU-T220": {
+    title: "The cluster's etcd is gone",
+    cause:
+      "The cluster was bootstrapped, and no control plane has an etcd any more: all of them were reset, reinstalled or replaced. All that was only in etcd is lost: every object in Kubernetes, with its Secrets and with the claims of its volumes. Nothing was bootstrapped again.",
+    remedy:
+      "To begin a new, empty cluster on the same machines, with the same credentials and with everything that Sluice installs: `npm run up -- <environment> --new-cluster`.",
+  },
+  "SLU-T221": {
+    title: "The environment declares other machine secrets than its cluster has",
+    cause:
+      "`machineSecrets` was set, or changed, to those of another cluster, or to older ones. A running cluster cannot take other secrets: nothing was written to a node.",
+    remedy:
+      "Remove `machineSecrets` from the environment's file, or set what the cluster has: `npm run secrets -- export <environment>`. For another cluster use another environment, or run `npm run destroy -- <environment>` first.",
   },
   "SLU-T301": {
-    title: "Preflight: machines are not as the environment says",
+    title: "Preflight: machines do not match the environment",
     cause:
-      "A machine is missing, is another one, lacks the disk, or runs a Talos that cannot read its config. Nothing was changed.",
-    remedy: "Mend each line; all faults of all nodes are listed.",
+      "A machine is missing, is not the one listed, does not have the install disk, or runs a Talos that cannot read its config. Nothing was changed.",
+    remedy: "Fix each line; all problems of all nodes are listed.",
   },
   "SLU-T302": {
-    title: "Preflight: the machine is another one",
-    cause: "MAC or UUID of the machine at this address are not the ones of the node.",
-    remedy: "Check addresses and DHCP leases: two machines have changed places, or a stranger has the address.",
+    title: "Preflight: a different machine is at this address",
+    cause: "The MAC address or UUID of the machine does not match the node's entry.",
+    remedy: "Check addresses and DHCP leases: two machines were swapped, or an unknown machine uses the address.",
   },
   "SLU-T303": {
-    title: "Preflight: Talos on the machine cannot read the config",
-    cause: "The machine runs an older Talos minor than the config is made for.",
-    remedy: "Boot it from an image of talosVersion, or set talosVersion to what it runs.",
+    title: "Preflight: the machine's Talos is too old for its config",
+    cause: "The machine runs an older Talos minor version than the config is made for.",
+    remedy: "Boot the machine from an image of talosVersion, or set talosVersion to what it runs.",
   },
   "SLU-T304": {
     title: "Preflight: the disk selector matches several disks",
-    cause: "Talos would take the first that it finds, which may be another one after the next boot.",
-    remedy: "Add to the selector what only one of them has, such as its serial.",
+    cause: "Talos would install to the first disk it finds, which may be a different one after the next boot.",
+    remedy: "Add a property to the selector that only one of the disks has, such as its serial.",
   },
   "SLU-T311": {
     title: "A node is stuck in a stage",
-    cause: "The stage is in the message, with what the node says is unmet.",
+    cause: "The stage is under 'seen', with the conditions that the node reports as unmet.",
     remedy:
-      "Look at the node's console or `talosctl dmesg`; what is unmet names the service or the network that lacks.",
+      "Check the node's console or `talosctl --nodes <address> dmesg`; the unmet condition names the missing service or network.",
   },
   "SLU-T321": {
-    title: "etcd is not whole",
-    cause: "A control plane is not a member, is a learner still, has an alarm, or does not agree with the others.",
+    title: "etcd is incomplete or unhealthy",
+    cause:
+      "A control plane is not a member, is still a learner, has an alarm, or disagrees with the others about who is a member.",
     remedy:
-      "See `talosctl etcd members` and `talosctl logs etcd` on the node that is named; members must reach each other on TCP 2379 and 2380. One whose member was removed joins anew after `talosctl reset --system-labels-to-wipe EPHEMERAL --reboot` of that node.",
+      "Check `talosctl --nodes <address> etcd members` and `talosctl --nodes <address> logs etcd` on the named node; members must reach each other on TCP 2379 and 2380. A node whose member was removed rejoins after `talosctl --nodes <address> reset --system-labels-to-wipe EPHEMERAL --reboot`.",
   },
   "SLU-T322": {
     title: "etcd has an alarm",
-    cause: "NOSPACE: its disk quota is full. CORRUPT: members hold different data.",
-    remedy: "NOSPACE: `talosctl etcd defrag`, then `talosctl etcd alarm disarm`. CORRUPT: restore from a backup.",
+    cause: "NOSPACE: the disk quota of etcd is full. CORRUPT: members hold different data.",
+    remedy:
+      "NOSPACE: `talosctl --nodes <address> etcd defrag`, then `talosctl --nodes <address> etcd alarm disarm`. CORRUPT: restore from a backup.",
   },
   "SLU-T323": {
-    title: "etcd has a member that is no node of ours",
-    cause: "A node was removed without leaving etcd, or another cluster's node joined.",
+    title: "etcd has an unexpected member",
+    cause: "A node was removed without leaving etcd, or a node of another cluster joined.",
     remedy:
-      "Compare `talosctl etcd members` with the list of nodes, and remove the stranger: `talosctl etcd remove-member`.",
+      "Compare `talosctl --nodes <address> etcd members` with the list of nodes, and remove the unexpected member: `talosctl --nodes <address> etcd remove-member <member id>`.",
   },
   "SLU-T331": {
     title: "Talos services are not healthy",
-    cause: "A service does not run or fails its health check on the node that is named.",
+    cause: "A service on the named node is not running or fails its health check.",
     remedy:
-      "`talosctl service` and `talosctl logs` on that node; for a kubelet most often a mount or an image that cannot be had.",
+      "Check `talosctl --nodes <address> service` and `talosctl --nodes <address> logs <service>`. For the kubelet it is usually a failing mount or an image that cannot be pulled.",
   },
   "SLU-K101": {
     title: "The Kubernetes API does not answer",
-    cause: "The API server is starting or busy, or the endpoint (load balancer, VIP) does not lead to it.",
-    remedy: "Check the endpoint and its port, and `talosctl logs kubelet` and the static pods on a control plane.",
+    cause: "The API server is starting or busy, or the endpoint (load balancer, VIP) does not route to it.",
+    remedy:
+      "Check the endpoint and its port. On a control plane check the kubelet (`talosctl --nodes <address> logs kubelet`) and the static pods (`talosctl --nodes <address> containers --kubernetes`).",
   },
   "SLU-K102": {
-    title: "The Kubernetes API refuses the credentials",
-    cause: "The kubeconfig is of another cluster, or its certificate has run out.",
-    remedy: "Run `npm run up`: it makes a new kubeconfig. If it stays, the endpoint leads to another cluster.",
+    title: "The Kubernetes API rejects the credentials",
+    cause: "The kubeconfig is from another cluster, or its certificate has expired.",
+    remedy:
+      "Run `npm run up -- <environment>`: it makes a new kubeconfig. If it persists, the endpoint routes to another cluster.",
   },
   "SLU-K103": {
     title: "Nodes have not joined",
-    cause: "A kubelet does not register: it does not run, cannot reach the API, or its certificate is refused.",
-    remedy: "`talosctl logs kubelet` on the node that is named.",
+    cause:
+      "A kubelet has not registered its node: it is not running, cannot reach the API, or its certificate is rejected.",
+    remedy: "Check `talosctl --nodes <address> logs kubelet` on the named node.",
   },
   "SLU-K104": {
-    title: "A node in Kubernetes is not the machine meant",
-    cause: "Its name or address is the expected one, its machine is not, or a stranger has joined.",
-    remedy: "Delete the Node object of a machine that is gone; find out where a stranger comes from.",
+    title: "A Kubernetes node is not the expected machine",
+    cause:
+      "A Node object has the expected name or address but belongs to another machine, or an unexpected node has joined.",
+    remedy:
+      "Delete the Node object of a machine that is gone (`kubectl delete node <name>`). Find out where an unexpected node comes from.",
   },
   "SLU-K105": {
     title: "Nodes are not Ready",
-    cause: "The condition that the kubelet reports is in the message.",
-    remedy: "With NetworkPluginNotReady look at the Cilium pod of that node, else at the kubelet's log.",
+    cause: "The condition that the kubelet reports is under 'seen'.",
+    remedy:
+      "For NetworkPluginNotReady check the Cilium pod on that node, otherwise the kubelet's log: `talosctl --nodes <address> logs kubelet`.",
   },
   "SLU-K106": {
-    title: "The virtual address does not answer as this cluster",
+    title: "The virtual address is not served by this cluster",
     cause:
-      "No control plane has brought it up, or the way to it from here is barred; which one has it is in the message.",
+      "No control plane has brought the address up, or it is unreachable from here; the node that holds it is under 'seen'.",
     remedy:
-      "Where none has it: is the address in the network of the interface that it is to be on? With Talos see `talosctl get operatorspecs` and etcd, with kube-vip the log of its pods. Where one has it: it must be reached from here by ARP or a route.",
+      "If no node holds it: check that the address is in the network of its interface; with Talos check `talosctl --nodes <address> get operatorspecs` and etcd, with kube-vip the log of its pods. If a node holds it: this host must reach it by ARP or a route.",
   },
   "SLU-K107": {
-    title: "Somebody else answers at the virtual address",
-    cause: "Another machine has the address already, or another cluster has the same one for its own.",
+    title: "Another machine answers at the virtual address",
+    cause: "Another machine already uses the address, or another cluster has the same virtual address.",
     remedy:
-      "Find the machine (`ip neighbour` or the router tells its MAC) and take the address from it, or set network.vip to one that is free.",
+      "Find the machine (`ip neighbour` or the router shows its MAC) and remove the address from it, or set network.vip to a free address.",
   },
   "SLU-K108": {
-    title: "The Kubernetes API answered with an error",
-    cause: "Its own words are in the message.",
-    remedy: "Mend what it names, then run it again.",
+    title: "The Kubernetes API returned an error",
+    cause: "The API's own words are under 'seen'.",
+    remedy: "Fix what it reports, then run `npm run up -- <environment>` again.",
   },
   "SLU-K111": {
     title: "Cilium is not ready on every node",
-    cause: "A pod is missing or not Ready; its reason and last events are in the message.",
-    remedy: "Mend what the pod says: image, crash, or what keeps it pending.",
+    cause: "A pod is missing or not Ready; its reason and last events are under 'seen'.",
+    remedy: "Fix the problem that the pod reports: a bad image, a crash, or failed scheduling.",
   },
   "SLU-K112": {
     title: "Storage is not ready",
     cause: "The CSI driver is not registered on a node, or its controller or node plugin is not Ready.",
-    remedy: "Look at the pod that is named, and at the token that the driver uses.",
+    remedy:
+      "Fix what the pods under 'seen' report. If none is named, check the log of the driver's pods (`kubectl get pods --all-namespaces`) and the token that it uses.",
   },
   "SLU-K113": {
-    title: "A volume could not be bound",
-    cause: "The driver runs, but provisioning a test volume failed; its event is in the message.",
+    title: "A test volume could not be bound",
+    cause: "The driver runs, but provisioning a test volume failed; its event is under 'seen'.",
     remedy: "Check the cloud's quota, location and token, and the StorageClass.",
   },
   "SLU-K114": {
-    title: "sealed-secrets is not ready, or not with our key",
-    cause: "The controller is not Ready, or it uses a key that it made itself.",
-    remedy: "Look at the controller's pod and log; the key must be there before it starts.",
+    title: "sealed-secrets is not ready or uses another key",
+    cause: "The controller is not Ready, or it uses a key that it generated itself.",
+    remedy: "Check the controller's pod and log; its key must exist before it starts.",
   },
   "SLU-K115": {
     title: "GitOps does not reconcile",
     cause:
-      "A Flux controller is not Ready, the source cannot be fetched, or the root Kustomization fails; Flux' words are in the message.",
-    remedy: "Mend what Flux names: repository, branch, path, credentials or manifest.",
+      "A Flux controller is not Ready, the source cannot be fetched, or the root Kustomization fails; Flux' own words are under 'seen'.",
+    remedy: "Fix what Flux reports: repository, branch, path, credentials or manifest.",
   },
   "SLU-K116": {
-    title: "The cloud controller has not initialised a node",
-    cause: "The node has no provider id or labels yet, or keeps the taint `uninitialized`.",
-    remedy: "Look at the log of the cloud controller, its token and its network setting.",
+    title: "The cloud controller has not initialized a node",
+    cause: "The node still has no provider id or labels, or still has the taint `uninitialized`.",
+    remedy: "Check the cloud controller's log, its token and its network setting.",
   },
   "SLU-K118": {
-    title: "A sealed secret cannot be opened",
-    cause: "It was sealed for another key than the one that this environment has.",
+    title: "A SealedSecret cannot be decrypted",
+    cause: "It was sealed for a different key than this environment's.",
     remedy:
-      "Seal it anew for sealedSecretsCertificate (kubeseal --cert) and commit it, or bring the key back that it was sealed for.",
+      "Re-seal it for sealedSecretsCertificate (`kubeseal --cert tls.crt < secret.yaml > sealed.yaml`) and commit it, or restore the key that it was sealed for.",
   },
   "SLU-K119": {
-    title: "A gate cannot look",
-    cause: "What opens the cluster cannot be read, or this program has a fault. What the gate stands for may be well.",
-    remedy: "Run `npm run up` again. If it stays, report what is said.",
+    title: "A health gate could not run its check",
+    cause:
+      "The cluster credentials could not be parsed, or this is a bug in Sluice. The cluster itself may be healthy.",
+    remedy: "Run `npm run up -- <environment>` again. If it persists, report the message as a bug.",
+  },
+  "SLU-K120": {
+    title: "Pods cannot reach the Kubernetes API through Cilium",
+    cause:
+      "Cilium is ready, but a pod on the node did not start, or could not connect to the API by its Service address: Cilium's programs, routes or masquerading do not work there, a firewall blocks the node's way to the control planes, or a network policy denies it.",
+    remedy:
+      "Check the node's agent (`kubectl --namespace kube-system exec <its pod cilium-...> -- cilium-dbg status --verbose`) and what differs on that node: NIC, MTU, routes, firewall. If a policy of your own denies it, allow it or set cilium.probe: false.",
   },
   "SLU-K201": {
-    title: "Something in the cluster was left as it was",
-    cause: "The Kubernetes API did not answer when it was to be changed, which its provider only warns of.",
+    title: "A Kubernetes resource was not updated",
+    cause:
+      "The Kubernetes API did not answer when the resource was to be changed; the Kubernetes provider only warns about that.",
     remedy:
-      "Run `npm run up` again. If it stays, see whether the API answers: the gate KubernetesApi tells what is wrong with it.",
+      "The next `up` resumes; `npm run up` does so by itself for a while. If it persists, check the API: the gate KubernetesApi shows what is wrong with it.",
   },
   "SLU-M101": {
     title: "No snapshot matches",
-    cause: "No snapshot in the project has the labels that are asked for.",
-    remedy: "Make one: `npm run snapshot -- <environment>`. Or set the labels of the one that is there.",
+    cause: "No snapshot in the project has the requested labels.",
+    remedy:
+      "Make one: `npm run snapshot -- <environment>`. Or set hetzner.snapshot.labels to the labels of an existing one.",
   },
   "SLU-M102": {
-    title: "The cloud's API refuses or fails",
+    title: "The cloud API rejected a call or failed",
     cause:
-      "The token is wrong or read-only, a limit is reached, or the cloud has a fault; its words are in the message.",
-    remedy: "Check the token and the project's limits; with a fault of the cloud run it again later.",
+      "The token is wrong or read-only, a limit is reached, or the cloud has an outage; its own words are under 'seen'.",
+    remedy:
+      "Check the token and the project's limits. After an outage of the cloud the next `up` resumes; `npm run up` does so by itself for a while.",
   },
   "SLU-M103": {
     title: "An image could not be made",
-    cause: "The image command failed; the end of what it said is in the message.",
-    remedy: "Mend what it says and run it again.",
+    cause: "The image command failed; the end of its output is under 'seen'.",
+    remedy: "Fix what it reports, then run the command again.",
   },
   "SLU-M104": {
     title: "A machine was not reset",
-    cause: "It is there and ours, and did not do as it was told; its own words are in the message.",
+    cause: "The machine belongs to this cluster but did not perform the reset; its own words are under 'seen'.",
     remedy:
-      "Mend what it says and run destroy again. To let the machine go as it is, set existing.resetOnDestroy to false and run `npm run up` first.",
+      "Fix what it reports, then run `npm run destroy -- <environment>` again. To keep the machine as it is, set existing.resetOnDestroy to false and run `npm run up -- <environment>` first.",
   },
   "SLU-M111": {
-    title: "The Image Factory refuses or fails",
-    cause: "It is not reached from here, or does not take the schematic; its words are in the message.",
-    remedy: "Check image.factory, image.extensions and the way to the factory, and run it again.",
+    title: "The Image Factory rejected a call or failed",
+    cause: "The factory is unreachable from here, or does not accept the schematic; its own words are under 'seen'.",
+    remedy:
+      "Check image.factory, image.extensions and the network path to the factory. After an outage the next `up` resumes; `npm run up` does so by itself for a while.",
   },
   "SLU-M112": {
-    title: "The Image Factory counts otherwise",
-    cause: "It has the schematic under another id than was worked out here, so it would make other images.",
+    title: "Image Factory returned a different schematic id",
+    cause: "The factory's id for the schematic differs from the id computed here, so it would make different images.",
     remedy:
-      "Set image.factory to an official Image Factory; where it is one, this program has a fault: report both ids.",
+      "Set image.factory to an official Image Factory. If it is one already, this is a bug in Sluice: report both ids.",
   },
   "SLU-M113": {
-    title: "No address by DHCP",
-    cause: "The VM runs without the guest agent, or no DHCP server has answered it.",
-    remedy: "Look at the VM's console in Proxmox, at the bridge and the VLAN, and at the DHCP server.",
+    title: "The VM got no DHCP address",
+    cause: "The VM runs without the guest agent, or no DHCP server answered it.",
+    remedy: "Check the VM's console in Proxmox, the bridge and the VLAN, and the DHCP server.",
   },
   "SLU-M114": {
-    title: "Another address than the one listed",
-    cause: "The DHCP server gives the VM an address that is not the one in the node's entry.",
-    remedy: "Reserve the listed address for the MAC at the DHCP server, or list the one that it gives.",
+    title: "The VM's DHCP address is not the configured one",
+    cause: "The DHCP server gave the VM a different address than the one in the node's entry.",
+    remedy:
+      "Reserve the configured address for the VM's MAC at the DHCP server, or configure the address that it gives.",
   },
   "SLU-M115": {
-    title: "The Proxmox API refuses or fails",
-    cause: "It is not reached from here, the token lacks a privilege, or a host is down; its words are in the message.",
-    remedy: "Check proxmox.endpoint, the token and its privileges (docs/proxmox.md), and the host.",
+    title: "The Proxmox API rejected a call or failed",
+    cause:
+      "The API is unreachable from here, a privilege is missing from the token, or a host is down; the API's own words are under 'seen'.",
+    remedy:
+      "Check proxmox.endpoint, the token and its privileges (docs/proxmox.md), and the host. After an outage the next `up` resumes; `npm run up` does so by itself for a while.",
+  },
+  "SLU-M116": {
+    title: "The Image Factory has no such extension",
+    cause: "An entry of image.extensions is misspelt, or the extension is not made for this version of Talos.",
+    remedy: "Correct image.extensions. The factory lists what it has at /version/v<talosVersion>/extensions/official.",
+  },
+  "SLU-M121": {
+    title: "The platform does not have what the environment names",
+    cause: "Its API does not list it, or not where it is needed: a name is misspelt, or the platform has changed.",
+    remedy: "Correct the named settings.",
+  },
+  "SLU-M122": {
+    title: "A name or an id is taken",
+    cause: "Something else on the platform has the name or the id that this environment gives to what it creates.",
+    remedy:
+      "Choose another clusterName, name or vmId; or delete what has it, if nobody needs it. Two environments must not describe the same machines.",
+  },
+  "SLU-M123": {
+    title: "The token is not sufficient",
+    cause: "The platform's API does not accept the token, or privileges that are needed are missing from it.",
+    remedy: "Check the token and its privileges: docs/proxmox.md, docs/hetzner.md.",
   },
   "SLU-L101": {
     title: "etcd would lose its quorum",
-    cause:
-      "Without the member that is to go, or was to be replaced, too few members would be well to agree on anything.",
+    cause: "Without the member that is to leave or be replaced, fewer than a quorum of healthy members would remain.",
     remedy:
-      "Bring the members that are not well back first (`talosctl etcd members`, `talosctl service etcd`), or put the node back into the list. The last member goes with the whole cluster only: `npm run destroy`.",
+      "Fix the unhealthy members first (`talosctl --nodes <address> etcd members`, `talosctl --nodes <address> service etcd`), or put the node back into the list. The last member can only be removed with the whole cluster: `npm run destroy -- <environment>`.",
   },
   "SLU-L102": {
     title: "A node could not be drained",
     cause:
-      "Pods have not left it in time: a PodDisruptionBudget forbids it, they do not end, or the Kubernetes API does not answer.",
+      "Pods did not leave it in time: a PodDisruptionBudget forbids it, they do not terminate, or the Kubernetes API does not answer.",
     remedy:
-      "Give the application another replica or loosen the budget that is named, then run `npm run up` again: it goes on where it stopped. The node stays cordoned. `timeouts.drain` is how long is waited.",
+      "Add a replica to the application or relax the named budget, then run `npm run up -- <environment>` again; it resumes. The node stays cordoned. `timeouts.drain` sets the timeout.",
   },
   "SLU-L103": {
     title: "A node could not be removed",
-    cause: "The step that is named did not come to its end.",
-    remedy: "Mend what is named and run `npm run up` again: what is done already is not done twice.",
+    cause: "The named step did not complete.",
+    remedy: "Fix what is under 'seen', then run `npm run up -- <environment>` again; completed steps are not repeated.",
   },
   "SLU-L104": {
     title: "Several control planes would go down at once",
     cause:
-      "Each of them would be turned off or made anew for a change of its entry, or of a default behind it, and providers do that to all at the same time.",
+      "Each would be powered off or recreated because its entry, or a default that it uses, changed; providers change all machines at the same time.",
     remedy:
-      "Change one, run `npm run up`, and go on with the next: `nodes[].serverType` or `nodes[].location` first, the default when all have it. docs/change.md shows it.",
+      "Change one control plane, run `npm run up -- <environment>`, then change the next: set `nodes[].serverType` or `nodes[].location` first, and the default once all have it. See docs/change.md.",
   },
   "SLU-L105": {
-    title: "A node cannot take another name or address while it lives",
+    title: "A node's name or address cannot change while it is in the cluster",
     cause:
-      "Its machine, its certificates and its member of etcd have the old one. A machine under another name would want what the old one has until it goes, which is last.",
+      "Its machine, its certificates and its etcd member have the old one. A renamed machine would need the old machine's address and id, which are released only at the very end.",
     remedy:
-      "List it under another name and at another address at once (on Proxmox with another vmId): the new node joins, then the old one leaves. Or take its line out, run `npm run up`, and add it again.",
+      "Change its name and address at once (on Proxmox its vmId too): the new node joins, then the old one leaves. Or remove its entry, run `npm run up -- <environment>`, and add it again.",
+  },
+  "SLU-B101": {
+    title: "The etcd snapshot is damaged",
+    cause: "It is cut off, its hash does not match, or it cannot be opened: a connection broke, or a file was changed.",
+    remedy:
+      "Run the same command again. If it is a stored backup, use another one: `npm run backup -- list <environment>`.",
+  },
+  "SLU-B102": {
+    title: "The backup target cannot be used",
+    cause: "The folder or the object store does not answer, refuses the credentials, has no such bucket, or is full.",
+    remedy: "Fix what is under 'seen': `backup` in the environment's file, its credentials, or the target itself.",
+  },
+  "SLU-B103": {
+    title: "There is no such backup",
+    cause: "The target has no complete backup with this name, or its files cannot be read.",
+    remedy: "Name one that `npm run backup -- list <environment>` prints.",
+  },
+  "SLU-B104": {
+    title: "The backup cannot be decrypted",
+    cause: "It is encrypted for other age public keys, there is no age identity here, or the file is damaged.",
+    remedy:
+      "Name the file of an identity whose public key was in `ageRecipients` when the backup was taken: SLUICE_AGE_IDENTITY_FILE=<file>.",
+  },
+  "SLU-B105": {
+    title: "No control plane gave an etcd snapshot",
+    cause: "No member of etcd is healthy and reachable, or the connection broke each time.",
+    remedy:
+      "Check `talosctl --nodes <address> etcd status`. A snapshot needs one healthy member, and no quorum of reachable ones.",
+  },
+  "SLU-B106": {
+    title: "The backup is of another cluster",
+    cause: "Its cluster id is not that of this environment's machine secrets, with which its Secrets are encrypted.",
+    remedy:
+      "Import the machine secrets that belong to the backup: `npm run secrets -- import <environment> --file <backup>/secrets.yaml.age`. Or name a backup of this cluster.",
+  },
+  "SLU-B107": {
+    title: "The backup before a change failed",
+    cause:
+      "A change that puts etcd at risk needs a backup first, and none could be taken or stored; the reason is under 'seen'.",
+    remedy:
+      "Fix the reason: `npm run backup -- <environment>` shows whether it is fixed. If no backup can be taken and the change is what repairs the cluster: set `backup.beforeChanges` to false for one run.",
+  },
+  "SLU-B111": {
+    title: "There is no recent backup that can be read",
+    cause:
+      "The newest backup is too old, damaged, of another cluster or for other keys, there is none, or scheduled backups fail.",
+    remedy:
+      "Take one: `npm run backup -- <environment>`. If scheduled backups fail, the reason of the last one is under 'seen': `kubectl --namespace sluice-backup get jobs,pods`.",
+  },
+  "SLU-B112": {
+    title: "The cluster cannot take a backup by itself",
+    cause:
+      "A pod of the CronJob failed: its image cannot be pulled, the object store refuses it or cannot be reached from the cluster, or Talos' API does.",
+    remedy:
+      "Fix what the pod reports under 'seen', then run `npm run up -- <environment>` again. `backup.image` names its image, which needs Node 24.",
   },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>;
 

@@ -1,42 +1,65 @@
+import { list } from "../model/untyped.ts";
 import { resources } from "../talos/client/resources.ts";
 import type { EtcdAlarm, EtcdMember } from "../talos/client/talosClient.ts";
-import { memberIsAt } from "../talos/etcdMember.ts";
-import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
-import { everyNodeOurs } from "./nodeAnswers.ts";
-import type { NodeView, Reading, TalosGateInputs } from "./nodeView.ts";
-import { watchNodes } from "./watchNodes.ts";
+import { memberIsAt } from "../talos/etcd/etcdMember.ts";
+import type { Condition, Verdict } from "../waiting/condition.ts";
+import type { ClusterFacts } from "./clusterFacts.ts";
+import { many } from "./evidenceWords.ts";
+import type { GateDefinition } from "./gateDefinition.ts";
+import { lazily } from "./lazily.ts";
+import { everyNodeOurs } from "./talos/nodeAnswers.ts";
+import type { NodeView, Reading, TalosGateInputs } from "./talos/nodeView.ts";
 
-/** etcd as one control plane sees it. That alarms are told at all takes a quorum. */
+/** etcd as one control plane reports it. Without a quorum it reports no alarms at all. */
 export interface EtcdFacts {
   readonly members: readonly EtcdMember[];
   readonly alarms: readonly EtcdAlarm[];
+  /** Up to which entry of its log it has come, while there is a learner. */
+  readonly appliedIndex?: number;
 }
 
 type Observation = readonly NodeView<EtcdFacts>[];
 
-/** etcd is whole: its members are the control planes, all of them vote, agree, and have no alarm. */
-export const etcd: GateDefinition<TalosGateInputs, Observation> = {
+type Facts = Pick<ClusterFacts, "talosNodes" | "talos" | "ground">;
+
+/** etcd is complete: its members are exactly the control planes, all of them vote, agree on the members, and have no alarm. */
+export const etcd: GateDefinition<TalosGateInputs, Observation, Facts> = {
   name: "Etcd",
   timeoutCode: "SLU-T321",
+  resource: "etcd",
+  proves: "the control planes are the members of etcd",
+  opensWhen: "its members are exactly the control planes, all of them vote, agree on the members and have no alarm",
+  timeout: { key: "etcd", seconds: 300 },
+  canFlap: true,
+  inputs: ({ talosNodes }) => ({ nodes: talosNodes }),
+  credentials: ({ talos }) => talos,
+  triggers: ({ ground }) => ground,
   conditions: () => [everyNodeOurs, noStranger, allMembers, noAlarm, agreed],
   observe: ({ nodes, credentials }, signal, clock) =>
-    watchNodes({ nodes: nodes.filter(({ role }) => role === "controlplane"), credentials }, reading, signal, clock),
+    lazily(async () => {
+      const { watchNodes } = await import("./talos/watchNodes.ts");
+      const controlPlanes = nodes.filter(({ role }) => role === "controlplane");
+      return watchNodes({ nodes: controlPlanes, credentials }, reading, signal, clock);
+    }),
   evidence: (views) => ({ members: views.map(({ node }) => node.name), alarms: 0 }),
+  words: ({ members }) => `${many(list(members), "voting member")}, no alarm`,
 };
 
-/** There is no watch for members: a learner that becomes a voter is only seen by looking. */
+/** etcd has no watch for members: a learner that becomes a voter is only found by polling. */
 const reading: Reading<EtcdFacts> = {
   follow: [resources.services],
-  every: 100,
+  intervalMs: 100,
   read: async (client, options) => {
-    // One after the other: where etcd does not run, what is told of it is always the same.
+    // One after the other: if etcd does not run, the error is always that of the same call.
     const members = await client.etcdMembers(options);
-    return { members, alarms: await client.etcdAlarms(options) };
+    const alarms = await client.etcdAlarms(options);
+    if (!members.some(({ learner }) => learner)) return { members, alarms };
+    return { members, alarms, appliedIndex: await client.etcdAppliedIndex(options) };
   },
 };
 
 const noStranger: Condition<Observation> = {
-  phrase: "etcd to have no member but the control planes",
+  phrase: "etcd to have no members other than the control planes",
   evaluate(views) {
     const strangers = membersOf(views).filter((member) => !views.some(({ node }) => memberIsAt(member, node.address)));
     const told = new Map(strangers.map(({ id, name, peerUrls }) => [id, `${name || id} at ${peerUrls.join(", ")}`]));
@@ -44,28 +67,39 @@ const noStranger: Condition<Observation> = {
   },
 };
 
-/** One that is no member may have to wait for another, which is still a learner: both are told of together. */
+/** A node that is not a member may have to wait for another that is still a learner: both are reported together. */
 const allMembers: Condition<Observation> = {
   phrase: "every control plane to be a voting member of etcd",
   evaluate(views) {
     const members = membersOf(views);
-    return views.flatMap(({ node: { name, address }, problem }) => {
+    return views.flatMap(({ node: { name, address }, problem, facts }) => {
       const own = members.filter((member) => memberIsAt(member, address));
-      // Where nobody tells of members, it is known only what the node says of itself.
-      const lack = members.length === 0 && problem !== undefined ? undefined : lackOf(own);
+      const others = views.flatMap((view) => (view.facts === facts ? [] : (view.facts?.appliedIndex ?? [])));
+      const stall = own.some(({ learner }) => learner) ? standstill(facts?.appliedIndex, others) : undefined;
+      // If no node lists the members, only the nodes' own problems are known.
+      const lack = members.length === 0 && problem !== undefined ? undefined : lackOf(own, stall);
       const reason = [lack, problem].filter((one) => one !== undefined).join(": ");
-      return reason === "" ? [] : [pending(name, reason)];
+      return reason === "" ? [] : [{ ...pending(name, reason), ...(stall !== undefined && { stall }) }];
     });
   },
 };
 
-/** What a control plane lacks to be a voter. */
-function lackOf(entries: readonly EtcdMember[]): string | undefined {
+/** etcd promotes a learner once it has this share of the log. */
+const enoughOfLog = 0.9;
+
+/** What a learner does not get beyond: it makes progress as long as it takes over entries of the log. */
+function standstill(appliedIndex: number | undefined, others: readonly number[]): string | undefined {
+  if (appliedIndex === undefined || others.length === 0) return undefined;
+  if (appliedIndex >= enoughOfLog * Math.max(...others)) return "it has caught up with the leader, and is not promoted";
+  return `it has entry ${appliedIndex} of the log`;
+}
+
+/** Why a control plane is not a voter yet. */
+function lackOf(entries: readonly EtcdMember[], standstill: string | undefined): string | undefined {
   if (entries.length === 0) return "is not a member";
   if (entries.some(({ name }) => name === "")) return "was added, but its etcd has not started";
-  return entries.some(({ learner }) => learner)
-    ? "is a learner still: it has not caught up with the leader"
-    : undefined;
+  if (!entries.some(({ learner }) => learner)) return undefined;
+  return `is still a learner: ${standstill ?? "it has not caught up with the leader"}`;
 }
 
 const noAlarm: Condition<Observation> = {
@@ -93,7 +127,7 @@ const agreed: Condition<Observation> = {
     }),
 };
 
-/** As any of them sees it: one that only a single node has is wrong, too. */
+/** The members that any control plane lists: one that only a single node lists is wrong too. */
 const membersOf = (views: Observation): readonly EtcdMember[] => views.flatMap(({ facts }) => facts?.members ?? []);
 
 const pending = (where: string, reason: string): Verdict => ({ kind: "pending", where, reason });

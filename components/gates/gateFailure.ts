@@ -1,59 +1,76 @@
-import { catalogue, type FailureCode } from "../errors/catalogue.ts";
-import type { GateDefinition } from "./gateDefinition.ts";
-import type { Unmet } from "./history.ts";
-import type { WaitEnd } from "./waitLoop.ts";
+import { resume } from "../engine/interruption.ts";
+import type { FailureCode } from "../errors/catalogue.ts";
+import { firstLine } from "../errors/firstLine.ts";
+import { type Finding, SluiceError } from "../errors/sluiceError.ts";
+import type { Unmet } from "../waiting/history.ts";
+import type { WaitEnd } from "../waiting/waitLoop.ts";
+import type { GateCheck } from "./gateDefinition.ts";
 
-/** How many nodes or objects are named. */
-const named = 20;
+type Unopened = Exclude<WaitEnd<unknown>, { kind: "opened" }>;
 
-/** Why a gate did not open: what was wanted, of which node, what was seen last, how long, and what to do. */
-export class GateFailure extends Error {
-  override readonly name = "GateFailure";
-
-  constructor(
-    { name, timeoutCode }: Pick<GateDefinition<unknown, unknown>, "name" | "timeoutCode">,
-    end: Exclude<WaitEnd<unknown>, { kind: "opened" }>,
-  ) {
-    const waited = `${Math.round(end.seconds)} s`;
-    if (end.kind === "interrupted") {
-      super(
-        [
-          `${name} was interrupted after ${waited}`,
-          ...paragraphs(end.unmet),
-          "  What is done is kept: the next `up` waits here again.",
-        ].join("\n"),
-      );
-      return;
-    }
-    const blocking = end.kind === "failed" ? end.unmet.filter(({ verdict }) => verdict.kind === "failed") : end.unmet;
-    const [code = timeoutCode] = blocking.map(({ verdict }) => verdict.code ?? timeoutCode);
-    const remedies = new Set(blocking.map(({ verdict }) => remedyOf(verdict, timeoutCode)));
-    super(
-      [
-        `${name} ${end.kind === "failed" ? `cannot open; seen after ${waited}` : `did not open within ${waited}`} (${code}: ${catalogue[code].title})`,
-        ...paragraphs(end.unmet),
-        ...[...remedies].map((remedy) => `  What to do: ${remedy}`),
-      ].join("\n"),
-    );
+/** Why a gate did not open: what was expected, on which node, what was observed last, for how long, and what to do. */
+export function gateFailure(
+  { name, timeoutCode }: Pick<GateCheck<never, never>, "name" | "timeoutCode">,
+  end: Unopened,
+  /** The stability window. */
+  stableSeconds: number,
+  /** The last lines of logs, by what is unmet. */
+  logs: ReadonlyMap<Unmet, string> = new Map(),
+): SluiceError {
+  const waited = `${Math.round(end.seconds)} s`;
+  if (end.kind === "interrupted") {
+    const [first, ...others] = unmetIn(end, stableSeconds, () => undefined);
+    return new SluiceError({ ...first, subject: `Interrupted: gate ${name}, after ${waited}`, remedy: resume, others });
   }
+  const subject = `gate ${name} ${outcome(end.kind)} ${waited}`;
+  // A finding that is only pending next to a failed or stalled one is listed without a remedy.
+  const isBlocking = ({ verdict, isStalled }: Unmet) =>
+    end.kind === "timeout" || verdict.kind === "failed" || isStalled === true;
+  const [first, ...others] = unmetIn(
+    end,
+    stableSeconds,
+    (one) => {
+      if (one === undefined) return timeoutCode;
+      return isBlocking(one) ? (one.verdict.code ?? timeoutCode) : undefined;
+    },
+    logs,
+  );
+  return new SluiceError({ ...first, subject, others });
 }
 
-function remedyOf(verdict: Unmet["verdict"], timeoutCode: FailureCode): string {
-  const own = verdict.kind === "failed" ? verdict.remedy : undefined;
-  return own ?? catalogue[verdict.code ?? timeoutCode].remedy;
+function outcome(kind: "failed" | "stalled" | "timeout"): string {
+  if (kind === "stalled") return "gave up early, after";
+  return kind === "failed" ? "failed after" : "did not open within";
 }
 
-/** One for each condition: its phrase, and below it a line for each node or object. */
-function paragraphs(unmet: readonly Unmet[]): readonly string[] {
-  const phrases = new Set(unmet.map(({ phrase }) => phrase));
-  return [...phrases].flatMap((phrase) => {
-    const lines = unmet.filter((one) => one.phrase === phrase).map(line);
-    const more = lines.length > named ? [`    and ${lines.length - named} more`] : [];
-    return [`  waited for ${phrase}:`, ...lines.slice(0, named), ...more];
-  });
+/** Permanent failures come first, so that the failure has their code. */
+function unmetIn(
+  { unmet, hasObserved }: Unopened,
+  stableSeconds: number,
+  codeOf: (one?: Unmet) => FailureCode | undefined,
+  logs: ReadonlyMap<Unmet, string> = new Map(),
+): readonly Finding[] {
+  if (!hasObserved) return [{ code: codeOf(), seen: "nothing was observed" }];
+  if (unmet.length === 0) {
+    return [{ code: codeOf(), seen: `all conditions were met, but not yet for ${stableSeconds} s without a break` }];
+  }
+  return unmet
+    .map((one) => ({ one, ...one }))
+    .map(({ one, phrase, verdict, seconds }) => ({
+      code: codeOf(one),
+      what: phrase,
+      log: logs.get(one),
+      where: verdict.where,
+      seen: verdict.reason,
+      forSeconds: seconds,
+      // Beside a failure, what only waits has no remedy.
+      ...(codeOf(one) !== undefined && { remedy: verdict.remedy }),
+    }));
 }
 
-function line({ verdict: { where, reason }, seconds }: Unmet): string {
-  const since = Math.round(seconds);
-  return `    ${where === undefined ? "" : `${where}: `}${reason}${since === 0 ? "" : ` (for ${since} s)`}`;
+/** Why a gate cannot open: its conditions cannot be checked. */
+export function observationFailure(gate: string, error: unknown): SluiceError {
+  const subject = `gate ${gate}`;
+  if (error instanceof SluiceError) return error.with({ subject });
+  return new SluiceError({ code: "SLU-K119", subject, seen: firstLine(error), cause: error });
 }

@@ -1,40 +1,48 @@
-import { KubernetesClient } from "../kubernetes/client.ts";
 import type { KubernetesCredentials } from "../kubernetes/observe.ts";
-import { type ApiFault, publishesSchema, readyFault } from "./apiAnswers.ts";
-import { type Clock, pause } from "./clock.ts";
-import type { Condition, GateDefinition } from "./gateDefinition.ts";
-import { News } from "./news.ts";
+import { text } from "../model/untyped.ts";
+import type { Condition } from "../waiting/condition.ts";
+import type { ClusterFacts } from "./clusterFacts.ts";
+import type { GateDefinition } from "./gateDefinition.ts";
+import type { ApiLook } from "./kubernetes/watchApi.ts";
+import { lazily } from "./lazily.ts";
 
 export interface KubernetesApiInputs {
-  /** The kubeconfig that is handed out: its address and its authority are what is tried. */
+  /** The kubeconfig of the cluster: its server and CA are what is probed. */
   readonly credentials: KubernetesCredentials;
-  /** How many answers in a row have to be good. */
+  /** How many consecutive answers must be good. */
   readonly answers: number;
 }
 
-interface Observation {
-  readonly server: string;
-  /** Good answers since the last that was not. */
-  readonly inARow: number;
-  /** What was wrong with the last answer. */
-  readonly fault?: ApiFault;
-  /** Whether it has told all that it serves. */
-  readonly hasSchema: boolean;
-}
+type Facts = Pick<ClusterFacts, "kubeconfig" | "server" | "ground">;
 
-/** The API server cannot tell when it is ready but by being asked. Milliseconds from one question to the next, whether it was answered or not. */
-export const askEvery = 200;
-
-/** The API answers at the address that is handed out, as ours, and goes on doing so. */
-export const kubernetesApi: GateDefinition<KubernetesApiInputs, Observation> = {
+/** The API answers at the address in the kubeconfig, with this cluster's certificate, several times in a row. */
+export const kubernetesApi: GateDefinition<KubernetesApiInputs, ApiLook, Facts> = {
   name: "KubernetesApi",
   timeoutCode: "SLU-K101",
+  resource: "kubernetes-api",
+  proves: "the Kubernetes API answers at the address that clients will use",
+  opensWhen:
+    "the API at the address in the kubeconfig has this cluster's certificate, is ready three times in a row, and lists what it serves within 10 s",
+  timeout: { key: "api", seconds: 300 },
+  canFlap: true,
+  inputs: () => ({ answers: 3 }),
+  credentials: ({ kubeconfig }) => ({ kubeconfig }),
+  triggers: ({ server, ground }) => [server, ...ground],
   conditions: ({ answers }) => [isOurs, isReady(answers), hasSchema],
-  observe: ({ credentials: { kubeconfig } }, signal, clock) => ask(kubeconfig, signal, clock),
+  observe: ({ credentials: { kubeconfig } }, signal, clock) =>
+    lazily(async () => (await import("./kubernetes/watchApi.ts")).watchApi(kubeconfig, signal, clock)),
   evidence: ({ server }) => ({ server }),
+  words: ({ server }) => `ready at ${text(server)}`,
 };
 
-const isOurs: Condition<Observation> = {
+/** The same before the VIP is up, at the first control plane's own address: kube-vip is installed through it. */
+export const firstKubernetesApi: typeof kubernetesApi = {
+  ...kubernetesApi,
+  resource: "first-kubernetes-api",
+  part: "kubeVip",
+};
+
+const isOurs: Condition<ApiLook> = {
   phrase: "the Kubernetes API to have a certificate of this cluster",
   evaluate({ fault, server }) {
     if (fault === undefined || fault.kind === "other") return [];
@@ -46,7 +54,7 @@ const isOurs: Condition<Observation> = {
   },
 };
 
-function isReady(answers: number): Condition<Observation> {
+function isReady(answers: number): Condition<ApiLook> {
   return {
     phrase: `the Kubernetes API to be ready ${answers} times in a row`,
     evaluate({ server, inARow, fault }) {
@@ -57,42 +65,13 @@ function isReady(answers: number): Condition<Observation> {
   };
 }
 
-/** An API server that has just begun puts it together when it is asked for the first time, which takes longer than those after this gate wait. */
-const hasSchema: Condition<Observation> = {
-  phrase: "the Kubernetes API to tell what it serves",
-  evaluate: (seen) =>
-    seen.hasSchema ? [] : [{ kind: "pending", where: seen.server, reason: "it has not put its schema together yet" }],
+/** An API server that has just started builds its schema at the first request, which takes longer than the calls after this gate wait. */
+const hasSchema: Condition<ApiLook> = {
+  phrase: "the Kubernetes API to list what it serves",
+  evaluate({ hasSchema, slowSchemaSeconds, server }) {
+    if (hasSchema) return [];
+    const slow = slowSchemaSeconds === undefined ? undefined : Math.round(slowSchemaSeconds);
+    const reason = slow === undefined ? "it has not built its schema yet" : `its schema took ${slow} s`;
+    return [{ kind: "pending", where: server, reason }];
+  },
 };
-
-/** Asks at a steady pace and does not wait for an answer before it asks again: one lost packet must not hold up the next question. */
-async function* ask(kubeconfig: string, signal: AbortSignal, clock: Clock): AsyncGenerator<Observation> {
-  const client = new KubernetesClient(kubeconfig, clock);
-  const news = new News(signal);
-  let state: Observation = { server: client.server, inARow: 0, hasSchema: false };
-  let newest = 0;
-  const question = async (number: number) => {
-    const fault = await readyFault(client, signal);
-    // An answer that was overtaken tells nothing of now.
-    if (number < newest) return;
-    newest = number;
-    const { server, inARow, hasSchema } = state;
-    state = { server, hasSchema, ...(fault === undefined ? { inARow: inARow + 1 } : { inARow: 0, fault }) };
-    news.tell();
-  };
-  const pace = async () => {
-    for (let number = 1; !signal.aborted; number += 1) {
-      void question(number);
-      await pause(clock, askEvery, signal);
-    }
-  };
-  const schema = async () => {
-    while (!signal.aborted && !state.hasSchema) {
-      if (await publishesSchema(client, signal)) state = { ...state, hasSchema: true };
-      else await pause(clock, askEvery, signal);
-    }
-    news.tell();
-  };
-  void pace();
-  void schema();
-  while (await news.next()) yield state;
-}

@@ -1,14 +1,19 @@
 import { catalogue } from "../errors/catalogue.ts";
 import type { KubernetesNode } from "../kubernetes/objects.ts";
-import { apiAnswers, type KubernetesCredentials, type Observed, observe } from "../kubernetes/observe.ts";
-import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
+import type { KubernetesCredentials, Observed } from "../kubernetes/observe.ts";
+import type { Condition, Verdict } from "../waiting/condition.ts";
+import type { ClusterFacts } from "./clusterFacts.ts";
+import { keys, many } from "./evidenceWords.ts";
+import type { GateDefinition } from "./gateDefinition.ts";
+import { apiAnswers } from "./kubernetes/apiAnswers.ts";
+import { lazily } from "./lazily.ts";
 
-/** A node that there should be, and the machine that it should be as far as that is known. */
+/** An expected node, with what is known of its machine. */
 export interface ExpectedNode {
   readonly name: string;
-  /** The machine's UUID, as its firmware has it. */
+  /** The machine's UUID, as its firmware reports it. */
   readonly uuid?: string;
-  /** What the cloud's controller calls the machine: `hcloud://123`. */
+  /** The cloud controller's name of the machine: `hcloud://123`. */
   readonly providerId?: string;
 }
 
@@ -20,12 +25,26 @@ export interface NodesJoinedInputs {
 type Kinds = { nodes: KubernetesNode };
 type Observation = Observed<Kinds>;
 
-/** Every kubelet has registered its node, and each node is the machine that is meant. It need not be Ready: there may be no network yet. */
-export const nodesJoined: GateDefinition<NodesJoinedInputs, Observation> = {
+type Facts = Pick<ClusterFacts, "expectedNodes" | "kubeconfig" | "ground">;
+
+/** Every kubelet has registered its node, and each node is the expected machine. It need not be Ready: there may be no network yet. */
+export const nodesJoined: GateDefinition<NodesJoinedInputs, Observation, Facts> = {
   name: "NodesJoined",
   timeoutCode: "SLU-K103",
+  resource: "nodes-joined",
+  proves: "every node is registered in Kubernetes",
+  opensWhen: "every node is registered, and is the expected machine (UUID, provider id)",
+  timeout: { key: "joined", seconds: 300 },
+  canFlap: false,
+  inputs: ({ expectedNodes }) => ({ nodes: expectedNodes }),
+  credentials: ({ kubeconfig }) => ({ kubeconfig }),
+  triggers: ({ ground }) => ground,
   conditions: ({ nodes }) => [apiAnswers, joined(namesOf(nodes)), identity(nodes)],
-  observe: ({ credentials }, signal, clock) => observe<Kinds>(credentials, { nodes: "/api/v1/nodes" }, signal, clock),
+  observe: ({ credentials }, signal, clock) =>
+    lazily(async () => {
+      const { observe } = await import("../kubernetes/observe.ts");
+      return observe<Kinds>(credentials, { nodes: "/api/v1/nodes" }, signal, clock);
+    }),
   evidence: ({ nodes }, { nodes: expected }) => ({
     machines: Object.fromEntries(
       nodes
@@ -40,13 +59,14 @@ export const nodesJoined: GateDefinition<NodesJoinedInputs, Observation> = {
     const { title, remedy } = catalogue["SLU-K104"];
     return there === ""
       ? []
-      : [`not of this environment, but in the cluster: ${there} (SLU-K104: ${title}). ${remedy}`];
+      : [`in the cluster, but not in this environment: ${there} (SLU-K104: ${title}). ${remedy}`];
   },
+  words: ({ machines }) => `${many(keys(machines), "node")}, identities verified`,
 };
 
 const namesOf = (nodes: readonly ExpectedNode[]) => nodes.map(({ name }) => name);
 
-/** Nodes that nobody asked for: the work of an autoscaler, of a person, or of somebody who has the cluster's secrets. */
+/** Nodes that the environment does not list: created by an autoscaler, a user, or someone who has the cluster's secrets. */
 function strangers(nodes: readonly KubernetesNode[], expected: readonly string[]): readonly string[] {
   return nodes
     .map(({ metadata }) => metadata.name)
@@ -54,14 +74,14 @@ function strangers(nodes: readonly KubernetesNode[], expected: readonly string[]
     .sort();
 }
 
-/** Each of these nodes. One that nobody asked for does not hold the gate, as it may be there on purpose; it is named. docs/gates.md */
+/** Every expected node. An unexpected node does not keep the gate closed, because it may be there on purpose, but it is named. docs/gates.md */
 export function joined(expected: readonly string[]): Condition<Observation> {
   return {
     phrase: "every node to have joined",
     evaluate({ nodes }) {
       const there = nodes.map(({ metadata }) => metadata.name);
       const others = strangers(nodes, expected).join(", ");
-      const besides = others === "" ? "" : ` (there, but not of this cluster: ${others})`;
+      const besides = others === "" ? "" : ` (registered, but not in this environment: ${others})`;
       return expected
         .filter((name) => !there.includes(name))
         .map((where) => ({ kind: "pending", where, reason: `its kubelet has not registered it${besides}` }));
@@ -71,7 +91,7 @@ export function joined(expected: readonly string[]): Condition<Observation> {
 
 function identity(expected: readonly ExpectedNode[]): Condition<Observation> {
   return {
-    phrase: "every node to be the machine that is meant",
+    phrase: "every node to be the expected machine",
     evaluate: ({ nodes }) =>
       expected.flatMap((wanted) => {
         const node = nodes.find(({ metadata }) => metadata.name === wanted.name);
@@ -87,7 +107,7 @@ function differences(wanted: ExpectedNode, { spec, status }: KubernetesNode): re
   ];
   return (
     pairs
-      // What the node does not tell yet, the cloud's controller adds later.
+      // Fields that the Node object does not have yet are added later by the cloud controller.
       .filter(([, want, has]) => want !== undefined && has !== undefined && has !== "" && want !== has)
       .map(([what, want, has]) => ({
         kind: "failed",

@@ -1,27 +1,49 @@
 import type { KubernetesNode } from "../kubernetes/objects.ts";
-import { apiAnswers, type KubernetesCredentials, type Observed, observe } from "../kubernetes/observe.ts";
-import { deploymentReady } from "./deploymentReady.ts";
-import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
+import type { KubernetesCredentials, Observed } from "../kubernetes/observe.ts";
+import { record } from "../model/untyped.ts";
+import type { Condition, Verdict } from "../waiting/condition.ts";
+import type { ClusterFacts } from "./clusterFacts.ts";
+import { distinct, keys, many } from "./evidenceWords.ts";
+import type { GateDefinition } from "./gateDefinition.ts";
+import { apiAnswers } from "./kubernetes/apiAnswers.ts";
+import { deploymentReady } from "./kubernetes/deploymentReady.ts";
+import { type WorkloadKinds, workloadPaths } from "./kubernetes/workloads.ts";
+import { lazily } from "./lazily.ts";
 import { joined } from "./nodesJoined.ts";
-import { type WorkloadKinds, workloadPaths } from "./workloads.ts";
 
 export interface NodesReadyInputs {
   readonly credentials: KubernetesCredentials;
   /** Names of all nodes. */
   readonly nodes: readonly string[];
-  /** The Deployment of the cloud's controller that has to have taken every node in. Before it does, its taint keeps no node from being Ready. */
+  /** The Deployment of the cloud controller that must have initialized every node. Until then its taint does not keep a node from being Ready. */
   readonly controller?: string;
-  /** Labels that every node must have, as that controller gives them. */
+  /** Labels that every node must have from that controller. */
   readonly labels: readonly string[];
 }
 
 type Kinds = WorkloadKinds & { nodes: KubernetesNode };
 type Observation = Observed<Kinds>;
 
-/** Every node that there should be is Ready, and nothing keeps pods away from it. */
-export const nodesReady: GateDefinition<NodesReadyInputs, Observation> = {
+type Facts = Pick<ClusterFacts, "nodeNames" | "kubeconfig" | "cloudController" | "ground">;
+
+/** Every expected node is Ready, and no taint keeps pods away from it. */
+export const nodesReady: GateDefinition<NodesReadyInputs, Observation, Facts> = {
   name: "NodesReady",
   timeoutCode: "SLU-K105",
+  resource: "nodes-ready",
+  proves: "every node is Ready",
+  opensWhen:
+    "every node is Ready, without the taints of a node that is not, and initialized by the cloud controller if there is one",
+  timeout: { key: "nodes", seconds: 600 },
+  canFlap: true,
+  inputs: ({ nodeNames, cloudController }) => ({
+    nodes: nodeNames,
+    ...(cloudController !== undefined && { controller: cloudController.deployment }),
+    labels: cloudController?.labels ?? [],
+  }),
+  credentials: ({ kubeconfig }) => ({ kubeconfig }),
+  triggers: ({ cloudController, ground }) => [...(cloudController?.triggers ?? []), ...ground],
+  secretTriggers: ({ cloudController }) => cloudController?.secretTriggers,
   conditions: ({ nodes, controller, labels }) => [
     apiAnswers,
     joined(nodes),
@@ -33,7 +55,11 @@ export const nodesReady: GateDefinition<NodesReadyInputs, Observation> = {
     ].map((condition) => byController(controller, condition)),
   ],
   observe: ({ credentials }, signal, clock) =>
-    observe<Kinds>(credentials, { nodes: "/api/v1/nodes", ...workloadPaths("kube-system") }, signal, clock),
+    lazily(async () => {
+      const { observe } = await import("../kubernetes/observe.ts");
+      const paths = { nodes: "/api/v1/nodes", ...workloadPaths("kube-system") };
+      return observe<Kinds>(credentials, paths, signal, clock);
+    }),
   evidence: ({ nodes }, { nodes: expected }) => ({
     kubelets: Object.fromEntries(
       among(nodes, expected)
@@ -41,9 +67,11 @@ export const nodesReady: GateDefinition<NodesReadyInputs, Observation> = {
         .sort(),
     ),
   }),
+  words: ({ kubelets }) =>
+    `${many(keys(kubelets), "node")} Ready, kubelet ${distinct(Object.values(record(kubelets)))}`,
 };
 
-/** What a cloud's controller has to do: where it is not done, why the controller does not is told first, and as its own fault. */
+/** The work of the cloud controller. If it is not done, the first finding is why the controller does not run; all of them have the controller's code. */
 function byController(controller: string | undefined, condition: Condition<Observation>): Condition<Observation> {
   const controllers = controller === undefined ? [] : [deploymentReady(controller, "SLU-K116")];
   const own = (verdict: Verdict): Verdict => (verdict.kind === "pending" ? { ...verdict, code: "SLU-K116" } : verdict);
@@ -64,7 +92,8 @@ function ready(expected: readonly string[]): Condition<Observation> {
       among(nodes, expected).flatMap(({ metadata: { name: where }, status }) => {
         const condition = status?.conditions?.find(({ type }) => type === "Ready");
         if (condition?.status === "True") return [];
-        const said = condition === undefined ? "its kubelet says nothing" : `${condition.reason}: ${condition.message}`;
+        const said =
+          condition === undefined ? "its kubelet reports nothing" : `${condition.reason}: ${condition.message}`;
         return [{ kind: "pending", where, reason: said }];
       }),
   };
@@ -90,7 +119,7 @@ function labelled(expected: readonly string[], labels: readonly string[]): Condi
         const missing = labels.filter((label) => metadata.labels?.[label] === undefined);
         return missing.length === 0
           ? []
-          : [{ kind: "pending", where: metadata.name, reason: `lacks ${missing.join(", ")}` }];
+          : [{ kind: "pending", where: metadata.name, reason: `does not have ${missing.join(", ")}` }];
       }),
   };
 }

@@ -1,21 +1,42 @@
-import type { Condition, GateDefinition, Verdict } from "./gateDefinition.ts";
-import { type VirtualAddressInputs, type VirtualAddressLook, watchVirtualAddress } from "./watchVirtualAddress.ts";
+import { list, text } from "../model/untyped.ts";
+import type { Condition, Verdict } from "../waiting/condition.ts";
+import type { ClusterFacts, VirtualAddressFacts } from "./clusterFacts.ts";
+import type { GateDefinition } from "./gateDefinition.ts";
+import { lazily } from "./lazily.ts";
+import type { VirtualAddressInputs, VirtualAddressObservation } from "./talos/watchVirtualAddress.ts";
 
-/** The address that the control planes share is up on one of them, and who answers there is this cluster (S4.4). */
-export const virtualAddress: GateDefinition<VirtualAddressInputs, VirtualAddressLook> = {
-  name: "VirtualAddress",
-  timeoutCode: "SLU-K106",
-  conditions: (inputs) => [answersAsOurs(inputs), oneHolder(inputs)],
-  observe: watchVirtualAddress,
-  evidence: ({ address, views }) => ({ address, controlPlanes: views.map(({ node }) => node.name) }),
+type Facts = Pick<ClusterFacts, "controlPlanes" | "talos" | "kubeconfig" | "ground"> & {
+  readonly virtualAddress: VirtualAddressFacts;
 };
 
-function answersAsOurs({ address, by }: VirtualAddressInputs): Condition<VirtualAddressLook> {
+/** One control plane holds the shared address, and what answers there is this cluster (S4.4). */
+export const virtualAddress: GateDefinition<VirtualAddressInputs, VirtualAddressObservation, Facts> = {
+  name: "VirtualAddress",
+  timeoutCode: "SLU-K106",
+  resource: "virtual-address",
+  proves: "the VIP answers as this cluster, if there is one",
+  opensWhen:
+    "(with `network.vip`) whatever answers there has a certificate of this cluster, and at most one control plane holds the address",
+  timeout: { key: "vip", seconds: 180 },
+  canFlap: true,
+  part: "virtualAddress",
+  inputs: ({ virtualAddress: { address, port, by }, controlPlanes }) => ({ address, port, by, nodes: controlPlanes }),
+  credentials: ({ talos, kubeconfig }) => ({ talos, kubeconfig }),
+  triggers: ({ virtualAddress, ground }) => [...virtualAddress.triggers, ...ground],
+  conditions: (inputs) => [answersAsOurs(inputs), oneHolder(inputs)],
+  observe: (inputs, signal, clock) =>
+    lazily(async () => (await import("./talos/watchVirtualAddress.ts")).watchVirtualAddress(inputs, signal, clock)),
+  evidence: ({ address, views }) => ({ address, controlPlanes: views.map(({ node }) => node.name) }),
+  words: ({ address, controlPlanes }) =>
+    `${text(address)} is up, shared by ${list(controlPlanes).map(text).join(", ")}`,
+};
+
+function answersAsOurs({ address, by }: VirtualAddressInputs): Condition<VirtualAddressObservation> {
   const pending = { kind: "pending", where: address } as const;
   return {
     phrase: "the virtual address to answer with a certificate of this cluster",
     evaluate({ answer, views }): readonly Verdict[] {
-      if (answer === undefined) return [{ ...pending, reason: "was not asked yet", unseen: true }];
+      if (answer === undefined) return [{ ...pending, reason: "was not probed yet", unseen: true }];
       if (answer.kind === "ours") return [];
       const reason = `${answer.why}; ${holding(views, address, by)}`;
       if (answer.kind === "foreign") return [{ kind: "failed", where: address, reason, code: "SLU-K107" }];
@@ -26,25 +47,25 @@ function answersAsOurs({ address, by }: VirtualAddressInputs): Condition<Virtual
   };
 }
 
-/** Where two have it, each of their neighbours believes another one. */
-function oneHolder({ address }: VirtualAddressInputs): Condition<VirtualAddressLook> {
+/** If two hold it, their neighbours disagree about where it is. */
+function oneHolder({ address }: VirtualAddressInputs): Condition<VirtualAddressObservation> {
   return {
-    phrase: "no more than one control plane to have the virtual address",
+    phrase: "at most one control plane to hold the virtual address",
     evaluate({ views }) {
       const holders = views.filter(({ facts }) => facts?.includes(address)).map(({ node }) => node.name);
       return holders.length < 2
         ? []
-        : [{ kind: "pending", where: address, reason: `${holders.join(" and ")} have it` }];
+        : [{ kind: "pending", where: address, reason: `${holders.join(" and ")} hold it` }];
     },
   };
 }
 
-/** Which control plane has it, as they say themselves: from that follows what to look for. */
-function holding(views: VirtualAddressLook["views"], address: string, by: string): string {
-  const names = (some: VirtualAddressLook["views"]) => some.map(({ node }) => node.name).join(", ");
+/** Which control plane holds it, as the nodes report: this shows where to search for the cause. */
+function holding(views: VirtualAddressObservation["views"], address: string, by: string): string {
+  const names = (some: VirtualAddressObservation["views"]) => some.map(({ node }) => node.name).join(", ");
   const holders = views.filter(({ facts }) => facts?.includes(address));
   if (holders.length > 0) return `${names(holders)} has the address, by ${by}`;
   const silent = views.filter(({ facts }) => facts === undefined);
-  const unknown = silent.length === 0 ? "" : ` (of ${names(silent)} it is not known)`;
+  const unknown = silent.length === 0 ? "" : ` (unknown for ${names(silent)})`;
   return `no control plane has the address: ${by} has brought it up on none of ${names(views)}${unknown}`;
 }

@@ -6,17 +6,17 @@ import { schematicId } from "./schematic.ts";
 import { snapshotLabels } from "./snapshotLabels.ts";
 
 export interface HetznerImageArgs extends PackerVariablesArgs {
-  /** Make a snapshot with Packer where there is none. */
+  /** Make a snapshot with Packer if there is none. */
   readonly build: boolean;
   /** Seconds in which it must be found. */
-  readonly deadline: number;
+  readonly deadlineSeconds: number;
   /** Of the Hetzner project. */
   readonly token: pulumi.Input<string>;
-  /** The token is none: what the state has of it is to stay. */
-  readonly isTokenStandIn: boolean;
+  /** Whether the token is a placeholder: then the one in the state is kept. */
+  readonly isTokenPlaceholder: boolean;
 }
 
-/** S0.1: the snapshot that servers start from, made before where that is asked for. */
+/** S0.1: the snapshot that servers start from; created first if `build` is set. */
 export class HetznerImage extends pulumi.ComponentResource {
   /** The snapshot's id, as a server takes it. */
   readonly image: pulumi.Output<string>;
@@ -29,12 +29,12 @@ export class HetznerImage extends pulumi.ComponentResource {
     const made = args.build ? [makeWhereMissing(this, name, args)] : [];
     const snapshot = new HetznerSnapshot(
       name,
-      { labels, architecture, token, remedy: remedy(args.build), deadline: args.deadline },
+      { labels, architecture, token, remedy: remedy(args.build), deadlineSeconds: args.deadlineSeconds },
       {
         parent: this,
         dependsOn: made,
-        // Without a token of one's own, what the state has serves a preview.
-        ignoreChanges: args.isTokenStandIn ? ["token"] : [],
+        // With a placeholder token, a preview uses the one in the state.
+        ignoreChanges: args.isTokenPlaceholder ? ["token"] : [],
       },
     );
 
@@ -43,30 +43,30 @@ export class HetznerImage extends pulumi.ComponentResource {
   }
 }
 
-/** The command looks by itself whether there is one: what it finds is not for the state, which would be drift after the first run. */
+/** The command checks itself whether a snapshot exists. Its result is not kept in the state, because it would be drift after the first run. */
 function makeWhereMissing(parent: pulumi.Resource, name: string, args: HetznerImageArgs) {
   return new command.local.Command(
     `${name}-build`,
     {
-      create: "node scripts/hetznerSnapshot.ts",
+      create: "node scripts/cli/snapshot.ts",
       environment: {
         HCLOUD_TOKEN: pulumi.secret(args.token),
-        // Packer reads its variables from these, and so does the script.
+        // Packer reads its variables from the environment, and so does the script.
         ...packerVariables(args),
       },
     },
     {
       parent,
-      // Without a token of one's own, what the state has serves a preview.
-      ignoreChanges: args.isTokenStandIn ? ["environment.HCLOUD_TOKEN"] : [],
+      // With a placeholder token, a preview uses the one in the state.
+      ignoreChanges: args.isTokenPlaceholder ? ["environment.HCLOUD_TOKEN"] : [],
     },
   );
 }
 
-/** One command, that makes one which is found then. */
+/** The remedy names one command; its snapshot is then found. */
 function remedy(build: boolean): string {
   const make = `npm run snapshot -- ${pulumi.getStack()}`;
   return build
-    ? `hetzner.snapshot.build is on and made it once: it was removed since, or made under other labels. Make it anew: ${make}`
-    : `Make it: ${make}; or have it made: hetzner.snapshot.build: true; or name the labels of one that is there: hetzner.snapshot.labels.`;
+    ? `hetzner.snapshot.build is on and made it once: since then it was deleted, or its labels have changed. Make it again: ${make}`
+    : `Make one: ${make}; or set hetzner.snapshot.build to true; or set hetzner.snapshot.labels to the labels of an existing one.`;
 }

@@ -1,47 +1,36 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
+import { CheckoutResource, type CheckoutType } from "../engine/checkoutResource.ts";
+import type { ImageSettings } from "../model/settings/image.ts";
 
 export interface HetznerSnapshotArgs {
   /** All of them, each with its value. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly architecture: "amd64" | "arm64";
-  /** Of the Hetzner project. */
+  readonly architecture: ImageSettings["architecture"];
+  /** Of the Hetzner project. Kept as a secret. */
   readonly token: pulumi.Input<string>;
-  /** What to type where there is none; a part of the error. */
+  /** The command to create one, for the error message. */
   readonly remedy: string;
   /** Seconds in which it must be found. */
-  readonly deadline: number;
+  readonly deadlineSeconds: number;
 }
 
+const type: CheckoutType = {
+  url: import.meta.url,
+  module: "images",
+  name: "HetznerSnapshot",
+  secrets: ["token"],
+  outputs: ["snapshotId", "description"],
+};
+
 /**
- * The newest snapshot with these labels. It is looked for when this is made and on refresh: in a first preview it is unknown, later it
- * is what the state says. Where the API is says HCLOUD_ENDPOINT.
+ * The newest snapshot with these labels. It is searched for on creation and on refresh: it is unknown in the first preview, and later taken from the state.
+ * HCLOUD_ENDPOINT names the address of the API.
  */
-export class HetznerSnapshot extends pulumi.dynamic.Resource {
+export class HetznerSnapshot extends CheckoutResource {
   declare readonly snapshotId: pulumi.Output<string>;
   declare readonly description: pulumi.Output<string>;
 
   constructor(name: string, args: HetznerSnapshotArgs, opts?: pulumi.CustomResourceOptions) {
-    const { labels, architecture, remedy, deadline } = args;
-    const inputs = { labels, architecture, remedy, deadline, token: pulumi.secret(args.token) };
-    super(
-      provider,
-      name,
-      { ...inputs, snapshotId: undefined, description: undefined },
-      opts,
-      "images",
-      "HetznerSnapshot",
-    );
+    super(type, name, args, opts);
   }
 }
-
-/** The engine keeps this text in the state, so it holds no more than the way to the code. */
-const provider: pulumi.dynamic.ResourceProvider = {
-  create: async (inputs) =>
-    (await import(`${process.cwd()}/components/images/hetznerSnapshotLookup.ts`)).create(inputs),
-  diff: async (id, before, inputs) =>
-    (await import(`${process.cwd()}/components/images/hetznerSnapshotLookup.ts`)).diff(id, before, inputs),
-  update: async (id, before, inputs) =>
-    (await import(`${process.cwd()}/components/images/hetznerSnapshotLookup.ts`)).update(id, before, inputs),
-  read: async (id, before) =>
-    (await import(`${process.cwd()}/components/images/hetznerSnapshotLookup.ts`)).read(id, before),
-};

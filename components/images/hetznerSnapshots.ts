@@ -1,11 +1,13 @@
-// Snapshots as the Hetzner API tells of them.
-import { type HetznerApi, hetznerGet } from "../machines/hetznerApi.ts";
+// Snapshots as the Hetzner API lists them.
+
+import { type HetznerApi, hetznerGet } from "../api/hetznerApi.ts";
+import type { ImageSettings } from "../model/settings/image.ts";
 import { labelSelector } from "./snapshotLabels.ts";
 
 export interface SnapshotQuery {
   /** All of them, each with its value. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly architecture: "amd64" | "arm64";
+  readonly architecture: ImageSettings["architecture"];
 }
 
 export interface Snapshot {
@@ -14,10 +16,10 @@ export interface Snapshot {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What Hetzner calls them. */
-const architectures = { amd64: "x86", arm64: "arm" } as const;
+/** Hetzner's names of the architectures. */
+export const architectures = { amd64: "x86", arm64: "arm" } as const;
 
-/** The newest snapshot that has all the labels and is whole. */
+/** The newest snapshot that has all the labels and is complete. */
 export async function newestSnapshot(api: HetznerApi, query: SnapshotQuery): Promise<Snapshot | undefined> {
   const [newest] = await snapshots(api, {
     label_selector: labelSelector(query.labels),
@@ -28,7 +30,7 @@ export async function newestSnapshot(api: HetznerApi, query: SnapshotQuery): Pro
   return newest;
 }
 
-/** A few of the newest snapshots, whatever their labels: for a person who looks for the one that is missing. */
+/** A few of the newest snapshots with any labels: for a user who wonders why none matches. */
 export function someSnapshots(api: HetznerApi): Promise<readonly Snapshot[]> {
   return snapshots(api, { per_page: "5" });
 }

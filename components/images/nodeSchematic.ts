@@ -1,39 +1,29 @@
+import type { PlatformTraits } from "../model/platformTraits.ts";
+import type { ImageSettings } from "../model/settings/image.ts";
+import type { NetworkSettings } from "../model/settings/network.ts";
+import { addressLink } from "../network/addressLink.ts";
 import { prefixLength } from "../network/cidr.ts";
-import { addressLink } from "../talos/patches/nic.ts";
 import { countedNames, networkKey, platformNetwork } from "./platformNetwork.ts";
 import type { Schematic } from "./schematic.ts";
 
-/** The part of the configuration that a node's image follows from. */
+/** The part of the configuration that determines a node's image. */
 export interface NodeSchematicArgs {
-  /** Only on Proxmox a node may have an image of its own. */
-  readonly platform: "hetzner" | "proxmox" | "existing";
-  readonly network: {
-    /** Its prefix is the address's. */
-    readonly nodeCidr: string;
-    /** Of the default route. */
-    readonly gateway?: string | undefined;
-    /** Asked until the node has its config. */
-    readonly nameservers: readonly string[];
-    /** With `meta` the image holds the address. */
-    readonly addressing: "dhcp" | "meta" | "nocloud";
-    /** In mode `trunk` the node tags from its first boot on. */
-    readonly vlan?: { readonly tag: number; readonly mode: "access" | "trunk" } | undefined;
-  };
-  /** What is put into every image. */
-  readonly image: { readonly extensions: readonly string[]; readonly kernelArgs: readonly string[] };
+  readonly platform: Pick<PlatformTraits, "hasImagePerNode">;
+  readonly network: Pick<NetworkSettings, "nodeCidr" | "gateway" | "nameservers" | "addressing" | "vlan">;
+  readonly image: Pick<ImageSettings, "extensions" | "kernelArgs">;
 }
 
-/** What installs and upgrades nodes: the same for all of them. */
+/** The schematic of the installer of all nodes. */
 export function installerSchematic({ platform, network, image }: NodeSchematicArgs): Schematic {
   const { extensions, kernelArgs } = image;
-  // In every mode in which META could hold the address, so that a cluster goes from one to the other without another installer.
-  const isCounted = platform === "proxmox" && network.addressing !== "nocloud" && !kernelArgs.includes(countedNames);
+  // The same in every mode in which META could hold the address, so that a cluster can change its addressing without another installer.
+  const isCounted = platform.hasImagePerNode && network.addressing !== "nocloud" && !kernelArgs.includes(countedNames);
   return { extensions, kernelArgs: isCounted ? [...kernelArgs, countedNames] : kernelArgs };
 }
 
 /**
- * What a node's image is made from. With META addressing on Proxmox it is the node's own, for it holds the node's address; what is installed later leaves
- * that where it is. On machines that are there already their owner has made the image.
+ * The schematic of a node's image. With META addressing each node has its own, if the platform allows that, because it contains the node's address; a later
+ * installation keeps META. Owners provide the images of existing machines.
  */
 export function nodeSchematic(
   config: NodeSchematicArgs,
@@ -41,7 +31,7 @@ export function nodeSchematic(
 ): Schematic {
   const installer = installerSchematic(config);
   const { platform, network, image } = config;
-  if (platform !== "proxmox" || network.addressing !== "meta") return installer;
+  if (!platform.hasImagePerNode || network.addressing !== "meta") return installer;
   const { nodeCidr, gateway, nameservers, vlan } = network;
   const value = platformNetwork({
     hostname: name,

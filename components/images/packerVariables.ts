@@ -1,19 +1,20 @@
-// What packer/hetzner-talos.pkr.hcl is told, as Packer reads it from its environment.
+// The variables of packer/hetzner-talos.pkr.hcl, as environment variables.
+import type { ImageSettings } from "../model/settings/image.ts";
 import { type Schematic, schematicId, schematicYaml } from "./schematic.ts";
 import { snapshotLabels } from "./snapshotLabels.ts";
 
 export interface PackerVariablesArgs {
-  /** Talos on the snapshot, in full and without `v`. */
+  /** Full version of Talos on the snapshot, without `v`. */
   readonly talosVersion: string;
-  /** What the snapshot is made from. */
+  /** The schematic of the snapshot. */
   readonly schematic: Schematic;
-  /** Of the servers. */
-  readonly architecture: "amd64" | "arm64";
+  /** The architecture of the servers. */
+  readonly architecture: ImageSettings["architecture"];
   /** Host of the Image Factory. */
   readonly factory: string;
-  /** Where the server is made that the snapshot is of. */
+  /** Location of the server that the snapshot is taken from. */
   readonly location: string;
-  /** In place of the labels that follow from version, schematic and architecture. */
+  /** Labels instead of those derived from version, schematic and architecture. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -1,29 +1,28 @@
-// What a machine learns of its network from its own image, before it has a config: Talos' network platform config, under META key 10.
+// The network configuration that a machine reads from its own image before it has a config: Talos' network platform config, under META key 10.
 
 export interface PlatformNetwork {
   readonly hostname: string;
-  /** With the length of the prefix: `10.0.0.11/16`. */
+  /** With prefix length: `10.0.0.11/16`. */
   readonly address: string;
   readonly gateway: string | undefined;
   readonly nameservers: readonly string[];
-  /** Where the machine itself tags: the VLAN's interface bears the address. */
+  /** If the machine itself tags its frames: the VLAN's interface has the address. */
   readonly vlan: { readonly tag: number; readonly link: string } | undefined;
 }
 
-/** META key 10: where Talos on metal reads its network from. */
+/** The META key from which Talos on metal reads its network configuration. */
 export const networkKey = 10;
 
 /**
- * META holds names and no MACs, and names of NICs differ from one version of Proxmox and of udev to the next. With this kernel argument they
- * are counted instead, and the VM has a single one.
+ * META contains interface names and no MACs, and names of NICs differ between versions of Proxmox and udev. With this kernel argument NICs are numbered
+ * instead, and the VM has only one.
  */
 export const countedNames = "net.ifnames=0";
 const nic = "eth0";
 
 /**
- * The config as JSON, which is YAML on a single line, as a schematic wants it. A link that is named here is asked of no DHCP server
- * (OperatorConfigController in Talos), so the NIC is named also where it has nothing of its own. All keys that Talos reads are written:
- * what it takes for left out differs from version to version.
+ * The config as JSON, which is YAML on one line, as a schematic requires. Talos runs no DHCP on a link that is named here (OperatorConfigController), so the
+ * NIC is named even if it has no settings. All keys that Talos reads are written, because their defaults differ between versions.
  */
 export function platformNetwork({ hostname, address, gateway, nameservers, vlan }: PlatformNetwork): string {
   const layer = "platform";
@@ -43,14 +42,31 @@ export function platformNetwork({ hostname, address, gateway, nameservers, vlan 
 
 function vlanLink({ tag, link }: NonNullable<PlatformNetwork["vlan"]>) {
   return {
-    ...{ name: link, logical: true, up: true, mtu: 0, kind: "vlan", type: "ether", parentName: nic },
-    ...{ vlan: { vlanID: tag, vlanProtocol: "802.1q" }, layer: "platform" },
+    name: link,
+    logical: true,
+    up: true,
+    mtu: 0,
+    kind: "vlan",
+    type: "ether",
+    parentName: nic,
+    vlan: { vlanID: tag, vlanProtocol: "802.1q" },
+    layer: "platform",
   };
 }
 
 function defaultRoute(gateway: string, outLinkName: string) {
   return {
-    ...{ family: "inet4", dst: "", src: "", gateway, outLinkName, table: "main", priority: 1024 },
-    ...{ scope: "global", type: "unicast", flags: "", protocol: "static", layer: "platform" },
+    family: "inet4",
+    dst: "",
+    src: "",
+    gateway,
+    outLinkName,
+    table: "main",
+    priority: 1024,
+    scope: "global",
+    type: "unicast",
+    flags: "",
+    protocol: "static",
+    layer: "platform",
   };
 }

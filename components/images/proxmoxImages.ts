@@ -1,49 +1,49 @@
 import * as proxmoxve from "@muhlba91/pulumi-proxmoxve";
 import * as pulumi from "@pulumi/pulumi";
+import type { ImageSettings } from "../model/settings/image.ts";
 import { FactorySchematic } from "./factorySchematic.ts";
-import type { TalosPlatform } from "./installer.ts";
 import { type Schematic, schematicId } from "./schematic.ts";
 
 export interface ProxmoxImagesArgs {
-  /** Images are called after it. */
+  /** Prefix of the images' names. */
   readonly clusterName: string;
-  /** Talos on the images, in full and without `v`. */
+  /** Full version of Talos on the images, without `v`. */
   readonly talosVersion: string;
-  /** What Talos is to take the machine for: it decides where a node looks for its address. */
-  readonly platform: TalosPlatform;
-  /** Of the VMs. */
-  readonly architecture: "amd64" | "arm64";
+  /** Talos' name of the platform: it decides where a node looks for its address. */
+  readonly platform: string;
+  /** The architecture of the VMs. */
+  readonly architecture: ImageSettings["architecture"];
   /** Images that are signed for Secure Boot. */
   readonly secureBoot: boolean;
   /** Host of the Image Factory. */
   readonly factory: string;
   /** Seconds in which the factory must know a schematic. */
-  readonly deadline: number;
+  readonly deadlineSeconds: number;
   /** A storage of every host, with content type `import`. */
   readonly storage: string;
   /** What installs and upgrades the nodes. */
   readonly installer: Schematic;
-  /** What each VM starts from, and on which host. */
+  /** The image that each VM starts from, and its host. */
   readonly nodes: readonly { readonly name: string; readonly host: string; readonly schematic: Schematic }[];
 }
 
-/** One image per Proxmox host and schematic, fetched by the host itself. */
+/** One image per Proxmox host and schematic, downloaded by the host itself. */
 export class ProxmoxImages extends pulumi.ComponentResource {
-  /** By the node's name: the image's id in Proxmox, as a disk is imported from it. */
+  /** By node name: the image's id in Proxmox, from which a disk is imported. */
   readonly images: Readonly<Record<string, pulumi.Output<string>>>;
 
   constructor(name: string, args: ProxmoxImagesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("sluice:images:ProxmoxImages", name, {}, opts);
 
-    const { factory, installer, deadline } = args;
+    const { factory, installer, talosVersion, deadlineSeconds } = args;
     const tell = (name: string, schematic: Schematic) =>
-      new FactorySchematic(name, { factory, schematic, deadline }, { parent: this });
+      new FactorySchematic(name, { factory, schematic, talosVersion, deadlineSeconds }, { parent: this });
     const schematics = new Map([[schematicId(installer), tell(name, installer)]]);
     const files = new Map<string, proxmoxve.download.File>();
     const images = args.nodes.map((node): [string, pulumi.Output<string>] => {
       const { schematic, host } = node;
       const id = schematicId(schematic);
-      // An image that holds an address is a single node's, and called after it; the others are called after their hosts.
+      // An image that contains an address belongs to one node and is named after it; the others are named after their hosts.
       const isOwn = schematic.meta !== undefined;
       const known = schematics.get(id) ?? tell(`${name}-${node.name}`, schematic);
       schematics.set(id, known);
@@ -71,10 +71,10 @@ export class ProxmoxImages extends pulumi.ComponentResource {
         datastoreId: storage,
         contentType: "import",
         url: `https://${factory}/image/${id}/v${talosVersion}/${image}.qcow2`,
-        // The cluster's own: another cluster that is destroyed does not take it along. And the host's: several may share the storage, and would
-        // write over each other's file, or take it away.
+        // The name has the cluster, so that destroying another cluster does not delete the image. It has the host too: several hosts may share the storage,
+        // and would overwrite or delete each other's file.
         fileName: `${clusterName}-talos-${talosVersion}-${image}-${id.slice(0, 16)}-${host}.qcow2`,
-        // By its name it is what it is: nobody needs to ask the factory for its size at every refresh, and a rest of a run before is none.
+        // The name identifies the content: a refresh need not ask the factory for the size, and an incomplete file of an earlier run is not used.
         overwrite: false,
         overwriteUnmanaged: true,
         uploadTimeout: 1800,

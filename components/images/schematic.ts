@@ -1,23 +1,23 @@
-import { createHash } from "node:crypto";
 import { parse } from "yaml";
+import { sha256 } from "../model/contentHash.ts";
 
-/** What is put into an image beyond plain Talos. */
+/** What an image contains beyond plain Talos. */
 export interface Schematic {
   /** Official system extensions; their order is part of the id. */
   readonly extensions: readonly string[];
-  /** Kernel arguments; `-name` takes a default one away. */
+  /** Kernel arguments; `-name` removes a default one. */
   readonly kernelArgs: readonly string[];
-  /** Initial contents of the META partition. A value is one line; structured ones go in as JSON. */
+  /** Initial contents of the META partition. A value is one line; structured values are JSON. */
   readonly meta?: readonly MetaEntry[] | undefined;
 }
 
 export interface MetaEntry {
-  /** 10 is the network configuration of the metal platform. */
+  /** Key 10 is the network configuration of the metal platform. */
   readonly key: number;
   readonly value: string;
 }
 
-/** The schematic as the Image Factory writes it down: the fields of its struct in their order, empty ones left out, four spaces a level. */
+/** The schematic as the Image Factory writes it: the fields of its struct in their order, without empty ones, indented by four spaces. */
 export function schematicYaml(schematic: Schematic): string {
   const kernelArgs = schematic.kernelArgs.map((argument) => `        - ${scalar(argument)}`);
   const meta = (schematic.meta ?? []).flatMap(({ key, value }) => [
@@ -34,9 +34,9 @@ export function schematicYaml(schematic: Schematic): string {
   return lines.length === 0 ? "customization: {}\n" : `customization:\n${lines.join("\n")}\n`;
 }
 
-/** The id under which every Image Factory knows the schematic: no call is needed to learn it. */
+/** The schematic's id at every Image Factory, computed without a call. */
 export function schematicId(schematic: Schematic): string {
-  return createHash("sha256").update(schematicYaml(schematic)).digest("hex");
+  return sha256(schematicYaml(schematic));
 }
 
 function section(heading: readonly string[], items: readonly string[]): readonly string[] {
@@ -44,8 +44,8 @@ function section(heading: readonly string[], items: readonly string[]): readonly
 }
 
 /**
- * A string as the factory's YAML library (gopkg.in/yaml.v3) writes it: plain where it can be, in double quotes where plain text would
- * read as something else than a string, in single quotes where plain text would not read back.
+ * A string as the factory's YAML library (gopkg.in/yaml.v3) writes it: plain if possible, in double quotes if plain text would be read as another type, in
+ * single quotes if plain text could not be read back.
  */
 function scalar(text: string): string {
   if (!/^[\x20-\x7e]*$/.test(text)) {
@@ -62,8 +62,8 @@ function isIndicator(text: string): boolean {
 }
 
 /**
- * Both versions of YAML are asked, as the factory's library quotes what either would not read as a string. Compared on 40 000 random texts
- * they disagree on misshapen numbers only, `-_1`, `.e5` or a date in month 13, which no kernel argument is.
+ * Both versions of YAML are checked, because the factory's library quotes what either would not read as a string. Compared on 40 000 random texts, they
+ * differ only for malformed numbers such as `-_1`, `.e5` or a date in month 13, and no kernel argument is one.
  */
 function readsAsText(text: string): boolean {
   return (["1.1", "1.2"] as const).every((version) => typeof parse(text, { version }) === "string");

@@ -1,14 +1,16 @@
-// How a Talos snapshot is found again: by labels that say all that makes one image another.
+import type { ImageSettings } from "../model/settings/image.ts";
+
+// The labels by which a Talos snapshot is found: together they identify the image.
 
 export interface SnapshotLabelsArgs {
   /** With or without a leading `v`. */
   readonly talosVersion: string;
   /** The Image Factory's id: 64 hexadecimal digits. */
   readonly schematicId: string;
-  readonly architecture: "amd64" | "arm64";
+  readonly architecture: ImageSettings["architecture"];
 }
 
-/** A label's value holds 63 characters and a schematic's id has 64, so two labels hold one half of it each: together they are the whole. */
+/** A label's value holds at most 63 characters and a schematic's id has 64, so two labels hold one half each. */
 const half = 32;
 
 export function snapshotLabels({ talosVersion, schematicId, architecture }: SnapshotLabelsArgs) {
@@ -21,7 +23,7 @@ export function snapshotLabels({ talosVersion, schematicId, architecture }: Snap
   };
 }
 
-/** As Hetzner's API takes it, and the same for the same labels in any order. */
+/** In the form of Hetzner's API; equal for equal labels in any order. */
 export function labelSelector(labels: Readonly<Record<string, string>>): string {
   return Object.keys(labels)
     .sort()

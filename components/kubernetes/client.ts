@@ -1,23 +1,26 @@
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
-import type { Clock } from "../gates/clock.ts";
+import type { Clock } from "../waiting/clock.ts";
+import { withDeadline } from "../waiting/deadline.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
 
 export interface Call {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Of a PATCH what is merged into the object. */
+  /** For a PATCH: what is merged into the object. */
   readonly body?: unknown;
-  /** The form of the answer. Default: JSON. */
+  /** Format of the answer. Default: JSON. */
   readonly accept?: string;
   readonly signal: AbortSignal;
-  /** Milliseconds until the answer must have begun. */
-  readonly patience: number;
+  /** Milliseconds until the answer must have started, and then for the rest of it. */
+  readonly deadlineMs: number;
+  /** Whether it may reuse the connection of an earlier call, which saves the server a handshake. */
+  readonly isShared?: boolean;
 }
 
-/** Why a call got no answer that can be used. */
+/** Why a call got no usable answer. */
 export class KubernetesError extends Error {
   override readonly name = "KubernetesError";
-  /** The status that the API answered with; undefined when it did not answer. */
+  /** The status of the API's answer; undefined if it did not answer. */
   readonly status: number | undefined;
   /** The code of Node or OpenSSL, such as `ECONNREFUSED`. */
   readonly code: string | undefined;
@@ -33,12 +36,14 @@ export class KubernetesError extends Error {
 }
 
 /**
- * The Kubernetes API by a kubeconfig. The calls are Node's own: the official library's watch waits for a second before each new try, and its lists
- * have no deadline. Every call has a connection of its own, so that none is stuck on one that is dead.
+ * The Kubernetes API of a kubeconfig. It uses Node's own HTTP client: the watch of the official library waits a second before each retry, and its lists have
+ * no deadline. Each call has its own connection, so that none hangs on a dead one. Calls that may share a connection do not wait for each other, and drop it
+ * when a call gets no answer.
  */
 export class KubernetesClient {
   readonly server: string;
   private readonly agent: Agent;
+  private readonly sharing: Agent;
   private readonly headers: Readonly<Record<string, string>>;
   private readonly clock: Clock;
 
@@ -46,53 +51,54 @@ export class KubernetesClient {
     const { server, token, ...identity } = readKubeconfig(kubeconfig);
     this.server = server;
     this.agent = new Agent({ ...identity, keepAlive: false });
+    this.sharing = new Agent({ ...identity, keepAlive: true, maxFreeSockets: 1 });
     this.headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.clock = clock;
   }
 
-  /** Resolves with the beginning of an answer, whatever its status. */
+  /** Resolves with the start of an answer, whatever its status. */
   answer(
     path: string,
-    { method = "GET", body, accept = "application/json", signal, patience }: Call,
+    { method = "GET", body, accept = "application/json", signal, deadlineMs, isShared = false }: Call,
   ): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const url = new URL(path, this.server);
-      const sent = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-      const headers = { ...this.headers, accept, "content-type": sent };
-      const call = request(url, { agent: this.agent, method, headers, signal });
-      const takeBack = this.clock.after(patience, () =>
-        call.destroy(
-          new KubernetesError(`${url.host} did not answer within ${patience / 1000} s`, { code: "ETIMEDOUT" }),
-        ),
+    const url = new URL(path, this.server);
+    const sent = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const headers = { ...this.headers, accept, "content-type": sent };
+    const call = request(url, { agent: isShared ? this.sharing : this.agent, method, headers, signal });
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      call.on("response", resolve);
+      call.on("error", (error: NodeJS.ErrnoException) =>
+        reject(new KubernetesError(inWords(error, url), { code: error.code })),
       );
-      call.on("response", (response) => {
-        takeBack();
-        resolve(response);
-      });
-      call.on("error", (error: NodeJS.ErrnoException) => {
-        takeBack();
-        reject(
-          error instanceof KubernetesError ? error : new KubernetesError(inWords(error, url), { code: error.code }),
-        );
-      });
       call.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+    return withDeadline(this.clock, deadlineMs, answered, () => {
+      call.destroy();
+      const seconds = deadlineMs / 1000;
+      return new KubernetesError(`${url.host} did not answer within ${seconds} s`, { code: "ETIMEDOUT" });
     });
   }
 
-  /** The whole of an answer; any status but success is an error in the API's own words. */
+  /** A complete answer; any status other than success is an error in the API's own words. */
   async text(path: string, call: Call): Promise<string> {
     const response = await this.answer(path, call);
-    const takeBack = this.clock.after(call.patience, () => response.destroy(new Error("the answer broke off")));
     try {
-      const text = Buffer.concat(await response.toArray()).toString("utf8");
+      const parts = await withDeadline(this.clock, call.deadlineMs, response.toArray(), () => {
+        response.destroy();
+        return new Error("the answer ended early");
+      });
+      const text = Buffer.concat(parts).toString("utf8");
       const { statusCode: status = 0 } = response;
       if (status < 200 || status > 299) throw new KubernetesError(`${status} ${wordsOf(text)}`, { status });
       return text;
     } catch (error) {
       throw error instanceof KubernetesError ? error : new KubernetesError(`${(error as Error).message} (${path})`);
-    } finally {
-      takeBack();
     }
+  }
+
+  /** The next call that may share a connection opens a new one. */
+  endShared(): void {
+    for (const socket of Object.values(this.sharing.freeSockets).flat()) socket?.destroy();
   }
 
   async json<T>(path: string, call: Call): Promise<T> {
@@ -100,7 +106,7 @@ export class KubernetesClient {
   }
 }
 
-/** The message of a `Status` object, with the budget that forbids it where that is why; or the text as it is. */
+/** The message of a `Status` object, with the budget that forbids the request; the failing checks of a list of checks; or the text unchanged. */
 function wordsOf(text: string): string {
   try {
     const { message, details } = JSON.parse(text);
@@ -108,17 +114,23 @@ function wordsOf(text: string): string {
     const budgets = causes.filter(({ reason }) => reason === "DisruptionBudget").map((cause) => cause.message);
     return [message ?? text, ...budgets].join(" ");
   } catch {
-    return text.trim().slice(0, 500);
+    return (failingChecks(text) ?? text.trim()).slice(0, 500);
   }
+}
+
+/** From the answer of `/readyz`, one line for each check: `[+]ping ok`, `[-]etcd failed: reason withheld`. */
+function failingChecks(text: string): string | undefined {
+  const failing = [...text.matchAll(/^\[-\](.+)$/gm)].map(([, check = ""]) => check.trim());
+  return failing.length === 0 ? undefined : failing.join("; ");
 }
 
 function inWords(error: NodeJS.ErrnoException, { host }: URL): string {
   const words: Readonly<Record<string, string>> = {
     ECONNREFUSED: `${host} refuses the connection`,
-    ECONNRESET: `${host} broke the connection off`,
-    EHOSTUNREACH: `there is no way to ${host}`,
-    ENETUNREACH: `there is no way to ${host}`,
-    ENOTFOUND: `${host} is a name that nobody knows`,
+    ECONNRESET: `${host} reset the connection`,
+    EHOSTUNREACH: `there is no route to ${host}`,
+    ENETUNREACH: `there is no route to ${host}`,
+    ENOTFOUND: `${host} is a name that cannot be resolved`,
   };
   return words[error.code ?? ""] ?? `${host}: ${error.message}`;
 }

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 
-/** Where a cluster is and what opens it, as its kubeconfig says. */
+/** Where a cluster is, and the credentials for it, from its kubeconfig. */
 export interface ClusterAccess {
   readonly server: string;
   /** PEM. */
@@ -26,8 +26,8 @@ interface Kubeconfig {
 type Named<Key extends string, Value> = { readonly name?: string } & { readonly [K in Key]?: Value };
 
 /**
- * Reads a kubeconfig that holds all it needs in itself, as those of Talos do. Not by the official library: to load it takes half a second, and it
- * is for programs, files and providers that this one never names.
+ * Reads a kubeconfig that contains everything inline, as those of Talos do. The official library takes half a second to load, mostly for programs, files and
+ * auth providers that such a kubeconfig never uses.
  */
 export function readKubeconfig(text: string): ClusterAccess {
   const config = parsed(text);
@@ -49,9 +49,9 @@ function parsed(text: string): Kubeconfig {
     const config: unknown = parse(text);
     if (typeof config === "object" && config !== null) return config as Kubeconfig;
   } catch {
-    // The parser's own words quote the text, and with it the key.
+    // The parser's own message quotes the text, and so the key.
   }
-  throw new Error("the kubeconfig is not one: it cannot be read as YAML");
+  throw new Error("the kubeconfig cannot be read as YAML");
 }
 
 function decoded(base64: string | undefined): Buffer | undefined {

@@ -1,4 +1,4 @@
-// The part of Kubernetes' objects that is looked at, as the API sends it.
+// The fields of Kubernetes objects that Sluice reads, as the API sends them.
 
 export interface KubernetesObject {
   readonly metadata: {
@@ -10,7 +10,7 @@ export interface KubernetesObject {
     readonly annotations?: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
     readonly creationTimestamp?: string;
-    /** Who has set which fields: `{ "f:spec": { "f:suspend": {} } }`. */
+    /** Which manager has set which fields: `{ "f:spec": { "f:suspend": {} } }`. */
     readonly managedFields?: readonly {
       readonly manager?: string;
       readonly fieldsV1?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -19,7 +19,7 @@ export interface KubernetesObject {
   };
 }
 
-/** One of the conditions that most objects report of themselves. */
+/** One of the conditions in an object's status. */
 export interface StatusCondition {
   readonly type: string;
   readonly status: string;
@@ -78,7 +78,10 @@ export interface KubernetesEvent extends KubernetesObject {
 }
 
 interface PodTemplate {
-  readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
+  readonly spec: {
+    readonly containers: readonly { readonly name: string; readonly image: string }[];
+    readonly imagePullSecrets?: readonly { readonly name: string }[];
+  };
 }
 
 export interface DaemonSet extends KubernetesObject {

@@ -1,26 +1,27 @@
-// Lists what there is and follows every change of it, without a gap and for as long as it takes.
-import { type Clock, pause } from "../gates/clock.ts";
+// Lists objects and follows every change to them without gaps, for as long as needed.
+import type { Clock } from "../waiting/clock.ts";
+import { BackOff, type Delays, rounds } from "../waiting/rounds.ts";
 import { type KubernetesClient, KubernetesError } from "./client.ts";
 import type { KubernetesObject } from "./objects.ts";
 
-/** What is known of one kind of object, or why nothing is. */
+/** The objects of one kind, or why they are unknown. */
 export type Seen<T> =
   | { readonly kind: "items"; readonly items: readonly T[] }
   | { readonly kind: "unreachable"; readonly why: string };
 
-/** Milliseconds that a list or the beginning of a watch may take. */
-const patience = 3_000;
+/** Milliseconds for a list, or for the start of a watch. */
+const callDeadlineMs = 3_000;
 /**
- * Seconds after which the server ends a watch. The next one goes on where it ended, by a new connection: so one whose other end is gone
- * without a word is not believed for longer.
+ * Seconds after which the server ends a watch. The next one continues where it ended, on a new connection: so a connection that died silently is noticed
+ * after that time.
  */
 const watchSeconds = 10;
-/** Milliseconds beyond that after which a watch counts as dead. */
-const grace = 2_000;
-/** Milliseconds before a new try: first, and at most. */
-const backOff = { first: 100, most: 1_000 };
-/** Milliseconds that a watch lasts at least where all is well. After one that ended sooner is paused, with or without an error. */
-const leastLife = 1_000;
+/** Milliseconds after that until a watch counts as dead. */
+const graceMs = 2_000;
+/** Delays before a retry. */
+const delays: Delays = { firstMs: 100, factor: 2, mostMs: 1_000 };
+/** A healthy watch lasts at least this long. After a shorter one there is a delay, with or without an error. */
+const leastLifeMs = 1_000;
 
 export interface WatchOptions<T> {
   /** Of the list, with its selectors: `/api/v1/nodes?labelSelector=a%3Db`. */
@@ -28,14 +29,14 @@ export interface WatchOptions<T> {
   report(seen: Seen<T>): void;
 }
 
-/** Reports what there is, at once and whenever it changes, until the signal. Never rejects. */
+/** Reports the current objects at once, and again whenever they change, until the signal. Never rejects. */
 export async function watch<T extends KubernetesObject>(
   client: KubernetesClient,
   { path, report }: WatchOptions<T>,
   signal: AbortSignal,
   clock: Clock,
 ): Promise<void> {
-  let delay = backOff.first;
+  const backOff = new BackOff(delays);
   let position: string | undefined;
   let told = false;
   const items = new Map<string, T>();
@@ -43,11 +44,11 @@ export async function watch<T extends KubernetesObject>(
     told = true;
     report({ kind: "items", items: [...items.values()] });
   };
-  while (!signal.aborted) {
+  for await (const _ of rounds({ clock, backOff, signal })) {
     let begun: number | undefined;
     try {
       if (position === undefined) {
-        const list = await client.json<List<T>>(path, { signal, patience });
+        const list = await client.json<List<T>>(path, { signal, deadlineMs: callDeadlineMs });
         items.clear();
         for (const object of list.items) items.set(keyOf(object), object);
         position = list.metadata.resourceVersion;
@@ -61,24 +62,22 @@ export async function watch<T extends KubernetesObject>(
           if (type === "DELETED") items.delete(keyOf(object));
           else if (type !== "BOOKMARK") items.set(keyOf(object), object);
         }
-        if (changes.length > 0) delay = backOff.first;
+        if (changes.length > 0) backOff.reset();
         if (!told || changes.some(({ type }) => type !== "BOOKMARK")) tell();
       }
     } catch (error) {
       if (signal.aborted) return;
-      // A watch that broke off is begun again where it was, and only when that fails is the API out of reach.
+      // A watch that broke is restarted where it ended; only if that fails is the API unreachable.
       const status = error instanceof KubernetesError ? error.status : undefined;
       if (error instanceof Gone || status === 410) position = undefined;
-      // The kind itself is not there yet: its definition comes with the stage that is waited for.
+      // The kind does not exist yet: its definition is installed by the stage that is waited for.
       else if (status === 404) report({ kind: "items", items: [] });
       else if (!(error instanceof BrokenOff)) {
         told = false;
         report({ kind: "unreachable", why: (error as Error).message });
       }
     }
-    const isSteady = begun !== undefined && clock.now() - begun >= leastLife;
-    if (!isSteady) await pause(clock, delay, signal);
-    delay = isSteady ? backOff.first : Math.min(delay * 2, backOff.most);
+    if (begun !== undefined && clock.now() - begun >= leastLifeMs) backOff.skip();
   }
 }
 
@@ -92,12 +91,12 @@ interface Change<T> {
   readonly object: T & { readonly metadata: { readonly resourceVersion: string } };
 }
 
-/** The position is too old: the list has to be read again. */
+/** The position is too old: the list must be read again. */
 class Gone extends Error {}
-/** A watch that had begun came to an unexpected end. */
+/** A watch ended unexpectedly after it had started. */
 class BrokenOff extends Error {}
 
-/** The changes since a position, as many at a time as come together, until the server ends it; at first none, as soon as it has begun. */
+/** The changes since a position, batched as they arrive, until the server ends the watch; an empty batch as soon as it has started. */
 async function* watchOnce<T>(
   client: KubernetesClient,
   path: string,
@@ -110,12 +109,12 @@ async function* watchOnce<T>(
   url.searchParams.set("allowWatchBookmarks", "true");
   url.searchParams.set("timeoutSeconds", String(watchSeconds));
   url.searchParams.set("resourceVersion", position);
-  const response = await client.answer(`${url.pathname}${url.search}`, { signal, patience });
+  const response = await client.answer(`${url.pathname}${url.search}`, { signal, deadlineMs: callDeadlineMs });
   if (response.statusCode !== 200) {
     response.destroy();
     throw new KubernetesError(`${response.statusCode} for a watch of ${path}`, { status: response.statusCode ?? 0 });
   }
-  const takeBack = clock.after(watchSeconds * 1000 + grace, () => response.destroy(new Error("the watch is dead")));
+  const cancel = clock.after(watchSeconds * 1000 + graceMs, () => response.destroy(new Error("the watch is dead")));
   let rest = "";
   try {
     yield [];
@@ -127,7 +126,7 @@ async function* watchOnce<T>(
   } catch (error) {
     throw new BrokenOff((error as Error).message);
   } finally {
-    takeBack();
+    cancel();
     response.destroy();
   }
 }

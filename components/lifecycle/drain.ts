@@ -1,43 +1,45 @@
-// Takes the pods off a node, as `kubectl drain` does: by evictions, which heed the budgets that applications have set for themselves.
-import type { Clock } from "../gates/clock.ts";
-import { News } from "../gates/news.ts";
+// Removes the pods from a node, as `kubectl drain` does: by evictions, which respect the PodDisruptionBudgets of applications.
+
+import { SluiceError } from "../errors/sluiceError.ts";
 import { KubernetesClient } from "../kubernetes/client.ts";
+import { KubernetesObjects } from "../kubernetes/kubernetesObjects.ts";
 import type { KubernetesObject, Pod } from "../kubernetes/objects.ts";
 import { type Seen, watch } from "../kubernetes/watch.ts";
-import { NodeFailure } from "../talos/nodeFailure.ts";
-import { KubernetesObjects } from "./kubernetesAccess.ts";
+import { count } from "../model/count.ts";
+import type { Clock } from "../waiting/clock.ts";
+import { Notifier } from "../waiting/notifier.ts";
 
 export interface Drain {
   readonly kubeconfig: string;
   readonly node: string;
-  /** By the clock. */
+  /** Deadline, by the clock. */
   readonly until: number;
   readonly report: (text: string) => void;
 }
 
-/** Milliseconds before an eviction is asked for again that was refused for another reason than a budget, whose changes are seen. */
-const again = 2_000;
-/** More names than these help nobody. */
+/** Delay before a refused eviction is requested again, unless a budget refused it: changes of budgets are watched. */
+const retryDelayMs = 2_000;
+/** The most pods that are named. */
 const most = 5;
 
-/** No new pod comes to the node from now on. */
+/** Keeps new pods off the node. */
 export async function cordon({ kubeconfig, node }: Pick<Drain, "kubeconfig" | "node">, clock: Clock): Promise<void> {
   const path = `/api/v1/nodes/${node}`;
   await new KubernetesObjects(kubeconfig, clock).patch(path, { spec: { unschedulable: true } });
 }
 
-/** Resolves when no pod is left but those that belong to the node itself. Time that is up says which are left, and why. */
+/** Resolves when only pods that belong to the node itself remain. At the deadline, rejects with the pods that remain, and why. */
 export async function drain({ kubeconfig, node, until, report }: Drain, clock: Clock): Promise<void> {
   const ended = new AbortController();
-  const takeBack = clock.after(Math.max(0, until - clock.now()), () => ended.abort());
-  const news = new News(ended.signal);
+  const cancelDeadline = clock.after(Math.max(0, until - clock.now()), () => ended.abort());
+  const notifier = new Notifier(ended.signal);
   const client = new KubernetesClient(kubeconfig, clock);
   const objects = new KubernetesObjects(kubeconfig, clock);
   const seen = new Map<string, Seen<KubernetesObject>>();
   const follow = (path: string) => {
     const tell = (now: Seen<KubernetesObject>) => {
       seen.set(path, now);
-      news.tell();
+      notifier.notify();
     };
     void watch(client, { path, report: tell }, ended.signal, clock);
   };
@@ -45,9 +47,9 @@ export async function drain({ kubeconfig, node, until, report }: Drain, clock: C
   let last = "its pods are not known yet";
   try {
     follow(pods);
-    // What a budget forbids it may allow when it has changed.
+    // An eviction that a budget forbids may be allowed once the budget has changed.
     follow("/apis/policy/v1/poddisruptionbudgets");
-    while (await news.next()) {
+    while (await notifier.next()) {
       const there = seen.get(pods);
       if (there === undefined) continue;
       if (there.kind === "unreachable") {
@@ -59,16 +61,16 @@ export async function drain({ kubeconfig, node, until, report }: Drain, clock: C
       const words = await Promise.all(left.map((pod) => evict(objects, pod)));
       last = inWords(words);
       report(`drains ${node}: ${last}`);
-      if (words.some(({ isRefused }) => isRefused)) clock.after(again, () => news.tell());
+      if (words.some(({ isRefused }) => isRefused)) clock.after(retryDelayMs, () => notifier.notify());
     }
-    throw new NodeFailure("SLU-L102", last);
+    throw new SluiceError({ code: "SLU-L102", seen: last });
   } finally {
-    takeBack();
+    cancelDeadline();
     ended.abort();
   }
 }
 
-/** What a node must be rid of: neither its own static pods, nor what a DaemonSet would bring back at once, nor what has ended. */
+/** The pods to evict: not static pods, not pods that a DaemonSet would recreate at once, and not completed ones. */
 export function isEvicted({ metadata, status }: Pod): boolean {
   if (metadata.annotations?.["kubernetes.io/config.mirror"] !== undefined) return false;
   if (metadata.ownerReferences?.some(({ kind }) => kind === "DaemonSet")) return false;
@@ -81,7 +83,7 @@ interface Left {
   readonly isRefused: boolean;
 }
 
-/** Asks for it, where it is not on its way out. */
+/** Requests the eviction of a pod, unless it is already terminating. */
 async function evict(objects: KubernetesObjects, { metadata }: Pod): Promise<Left> {
   const { name, namespace = "default", uid, deletionTimestamp } = metadata;
   const pod = `${namespace}/${name}`;
@@ -103,6 +105,5 @@ async function evict(objects: KubernetesObjects, { metadata }: Pod): Promise<Lef
 function inWords(left: readonly Left[]): string {
   const refused = left.filter(({ isRefused }) => isRefused);
   const shown = (refused.length > 0 ? refused : left).slice(0, most).map(({ pod, why }) => `${pod}: ${why}`);
-  const count = `${left.length} ${left.length === 1 ? "pod" : "pods"} left`;
-  return `${count}; ${shown.join("; ")}`;
+  return `${count(left.length, "pod")} left; ${shown.join("; ")}`;
 }

@@ -1,50 +1,40 @@
-import * as pulumi from "@pulumi/pulumi";
-import { ownRow } from "../gates/ownRow.ts";
-import type { Machine } from "../machines/machine.ts";
+import type * as pulumi from "@pulumi/pulumi";
+import type { BackupPolicy } from "../backup/backupFirst.ts";
+import { CheckoutResource, type CheckoutType } from "../engine/checkoutResource.ts";
+import type { Machine } from "../model/machine.ts";
+import { pick } from "../model/pick.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 
 export interface MembersArgs {
   /** All nodes of the cluster. */
-  readonly machines: readonly Pick<Machine, "name" | "role" | "address" | "reach" | "identity">[];
+  readonly machines: readonly Pick<Machine, "name" | "role" | "address" | "talosAddress" | "identity">[];
   /** Kept as a secret. */
   readonly credentials: pulumi.Input<TalosCredentials>;
+  /** A backup is taken before a control plane leaves; none without this. Kept as a secret. */
+  readonly backup?: pulumi.Input<BackupPolicy>;
   /** Seconds for the pods of a node to leave it. */
-  readonly drainDeadline: number;
+  readonly drainDeadlineSeconds: number;
   /** Seconds for each other step. */
-  readonly deadline: number;
+  readonly deadlineSeconds: number;
 }
+
+const type: CheckoutType = {
+  url: import.meta.url,
+  module: "talos",
+  name: "Members",
+  secrets: ["credentials", "backup"],
+};
 
 /**
- * Who belongs to the cluster. A node that is in the list no more is taken out of Kubernetes and etcd and reset, before any gate asks for the nodes that
- * stay; its machine is deleted by the engine, which does so when all else is done. Destroying it does nothing: with the whole cluster nobody is drained.
+ * The nodes of the cluster. A node that is no longer listed is removed from Kubernetes and etcd and reset, before any gate checks the remaining nodes; the
+ * engine deletes its machine at the very end. Destroying this does nothing: when the whole cluster goes, no node is drained.
  */
-export class Members extends pulumi.dynamic.Resource {
-  constructor(name: string, args: MembersArgs, opts: pulumi.CustomResourceOptions = {}) {
-    const { machines, credentials, drainDeadline, deadline } = args;
-    const row = ownRow("pulumi-nodejs:dynamic/talos:Members", name, opts.parent);
-    // Not an output each: of a machine that is not made yet at least the name is known.
+export class Members extends CheckoutResource {
+  constructor(name: string, { machines, ...args }: MembersArgs, opts?: pulumi.CustomResourceOptions) {
+    // By name, and not as one output each: the name is known even before the machine exists.
     const nodes = Object.fromEntries(
-      machines.map(({ name: node, role, address, reach: endpoint, identity }) => [
-        node,
-        { node, role, address, endpoint, identity },
-      ]),
+      machines.map((machine) => [machine.name, pick(machine, "name", "role", "address", "talosAddress", "identity")]),
     );
-    super(
-      provider,
-      name,
-      { nodes, credentials: pulumi.secret(credentials), drainDeadline, deadline, row },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["credentials"] }),
-      "talos",
-      "Members",
-    );
+    super(type, name, { ...args, nodes }, opts);
   }
 }
-
-/** The engine keeps this text in the state and runs it from there on refresh, so it holds nothing but the way to the code of the checkout. */
-const provider: pulumi.dynamic.ResourceProvider = {
-  create: async (inputs) => (await import(`${process.cwd()}/components/lifecycle/changeMembers.ts`)).create(inputs),
-  diff: async (id, olds, news) =>
-    (await import(`${process.cwd()}/components/lifecycle/changeMembers.ts`)).diff(id, olds, news),
-  update: async (id, olds, news) =>
-    (await import(`${process.cwd()}/components/lifecycle/changeMembers.ts`)).update(id, olds, news),
-};

@@ -1,42 +1,25 @@
-import * as pulumi from "@pulumi/pulumi";
-import { ownRow } from "../gates/ownRow.ts";
+import type * as pulumi from "@pulumi/pulumi";
+import { CheckoutResource, type CheckoutType } from "../engine/checkoutResource.ts";
+import type { Machine } from "../model/machine.ts";
+import { pick } from "../model/pick.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
-import type { Machine } from "./machine.ts";
 
 export interface ReleaseArgs {
-  readonly machines: readonly Pick<Machine, "name" | "reach" | "identity">[];
+  readonly machines: readonly Pick<Machine, "name" | "talosAddress" | "identity">[];
   /** Kept as a secret. */
   readonly credentials: pulumi.Input<TalosCredentials>;
-  /** Whether the nodes' configs and data are wiped. Nothing else on their disks ever is. */
+  /** Whether the nodes' configs and data are wiped. Nothing else on their disks is ever wiped. */
   readonly reset: boolean;
   /** Seconds for all machines together. */
-  readonly deadline: number;
+  readonly deadlineSeconds: number;
 }
 
-/** What becomes of machines that outlive their cluster: it happens when this is deleted, which is when the cluster is destroyed. */
-export class Release extends pulumi.dynamic.Resource {
-  constructor(name: string, args: ReleaseArgs, opts: pulumi.CustomResourceOptions = {}) {
-    const { machines, credentials, reset, deadline } = args;
-    const row = ownRow("pulumi-nodejs:dynamic/machines:Release", name, opts.parent);
-    const nodes = machines.map(({ name: node, reach: endpoint, identity }) => ({ node, endpoint, identity }));
-    super(
-      provider,
-      name,
-      { nodes, credentials: pulumi.secret(credentials), reset, deadline, row },
-      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["credentials"] }),
-      "machines",
-      "Release",
-    );
+const type: CheckoutType = { url: import.meta.url, module: "machines", name: "Release", secrets: ["credentials"] };
+
+/** What happens to machines that outlive their cluster. It happens when this resource is deleted, that is, when the cluster is destroyed. */
+export class Release extends CheckoutResource {
+  constructor(name: string, { machines, ...args }: ReleaseArgs, opts?: pulumi.CustomResourceOptions) {
+    const nodes = machines.map((machine) => pick(machine, "name", "talosAddress", "identity"));
+    super(type, name, { ...args, nodes }, opts);
   }
 }
-
-/** The engine keeps this text in the state and runs it from there, so it holds nothing but the way to the code of the checkout. */
-const provider: pulumi.dynamic.ResourceProvider = {
-  create: async (inputs) => (await import(`${process.cwd()}/components/machines/releaseMachines.ts`)).create(inputs),
-  diff: async (id, olds, news) =>
-    (await import(`${process.cwd()}/components/machines/releaseMachines.ts`)).diff(id, olds, news),
-  update: async (id, olds, news) =>
-    (await import(`${process.cwd()}/components/machines/releaseMachines.ts`)).update(id, olds, news),
-  delete: async (id, props) =>
-    (await import(`${process.cwd()}/components/machines/releaseMachines.ts`)).remove(id, props),
-};

@@ -1,23 +1,20 @@
-// What each node is called on the network. Everything follows from the cluster's name and the node's own entry, never from
-// its position in the list, so that editing the list leaves every other node as it is. Rules: docs/addresses.md.
-import { createHash } from "node:crypto";
-import type { Role } from "../machines/node.ts";
+// The identity of each node on the network. Everything is derived from the cluster's name and the node's own entry, never from
+// its position in the list, so that editing the list changes no other node. Rules: docs/addresses.md.
+import { sha256 } from "../model/contentHash.ts";
+import type { PlatformTraits } from "../model/platformTraits.ts";
+import type { Role } from "../model/role.ts";
+import type { NetworkSettings } from "../model/settings/network.ts";
+import type { NodeSettings } from "../model/settings/node.ts";
 import { prefixLength } from "./cidr.ts";
 
-/** The part of the configuration that addresses follow from. */
+/** The part of the configuration that addresses are derived from. */
 export interface AddressPlanArgs {
   readonly clusterName: string;
-  /** Only a Proxmox VM can be given a MAC; other machines bring their own. */
-  readonly platform: "hetzner" | "proxmox" | "existing";
-  readonly network: { readonly nodeCidr: string; readonly gateway?: string | undefined };
-  readonly nodes: readonly {
-    readonly name: string;
-    readonly role: Role;
-    readonly address: string;
-    readonly mac?: string | undefined;
-    readonly uuid?: string | undefined;
+  readonly platform: Pick<PlatformTraits, "choosesMacs">;
+  readonly network: Pick<NetworkSettings, "nodeCidr" | "gateway">;
+  readonly nodes: readonly (Pick<NodeSettings, "name" | "role" | "address" | "mac" | "uuid"> & {
     readonly vmId?: number | undefined;
-  }[];
+  })[];
 }
 
 /** One node's identity on the network. */
@@ -28,7 +25,7 @@ export interface NodeAddress {
   /** Length of the node network's prefix: 16 for `10.0.0.0/16`. */
   readonly prefixLength: number;
   readonly gateway: string | undefined;
-  /** As the node's entry says; on Proxmox derived where it says nothing; elsewhere unknown. */
+  /** From the node's entry; without one it is derived if MACs can be chosen on the platform, else unknown. */
   readonly mac: string | undefined;
   readonly uuid: string | undefined;
   readonly vmId: number | undefined;
@@ -41,7 +38,7 @@ export function addressPlan({ clusterName, platform, network, nodes }: AddressPl
     address: node.address,
     prefixLength: prefixLength(network.nodeCidr),
     gateway: network.gateway,
-    mac: node.mac ?? (platform === "proxmox" ? derivedMac(clusterName, node.name) : undefined),
+    mac: node.mac ?? (platform.choosesMacs ? derivedMac(clusterName, node.name) : undefined),
     uuid: node.uuid,
     vmId: node.vmId,
   }));
@@ -49,8 +46,8 @@ export function addressPlan({ clusterName, platform, network, nodes }: AddressPl
 
 /** A MAC that is the same in every run: `02:` (unicast, locally administered) and five bytes of a hash of both names. */
 export function derivedMac(clusterName: string, nodeName: string): string {
-  const hash = createHash("sha256").update(`${clusterName}/${nodeName}`).digest();
-  return ["02", ...Array.from(hash.subarray(0, 5), (byte) => byte.toString(16).padStart(2, "0"))].join(":");
+  const hash = sha256(`${clusterName}/${nodeName}`);
+  return ["02", ...(hash.match(/../g) ?? []).slice(0, 5)].join(":");
 }
 
 /** Whether the MAC names one interface. The lowest bit of the first byte marks a group of them. */

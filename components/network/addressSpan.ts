@@ -1,4 +1,4 @@
-// Addresses one after the other, as a person writes them: `10.0.0.50-10.0.0.99`, or a range such as `10.0.0.64/27`.
+// Consecutive addresses, in the form `10.0.0.50-10.0.0.99` or as a range such as `10.0.0.64/27`.
 import { Address4 } from "ip-address";
 
 export interface AddressSpan {
@@ -15,7 +15,7 @@ export function addressSpan(text: string): AddressSpan {
   return { first, last };
 }
 
-/** Whether it has an address at all: one that ends before it begins has none. */
+/** Whether it has any address: one that ends before it starts has none. */
 export function isInOrder({ first, last }: AddressSpan): boolean {
   return number(first) <= number(last);
 }

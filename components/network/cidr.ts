@@ -26,7 +26,7 @@ export function broadcastAddress(cidr: string): string {
   return new Address4(cidr).endAddress().correctForm();
 }
 
-/** Whether an address, or the whole of another range, lies in the range. */
+/** Whether an address, or all of another range, is inside the range. */
 export function contains(cidr: string, inner: string): boolean {
   return new Address4(inner).isInSubnet(new Address4(cidr));
 }

@@ -5,7 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { parse } from "yaml";
 import type { Values } from "./mergeValues.ts";
 
-/** A chart as its publisher has it, and what it is installed as. */
+/** A chart of a publisher, and the name of its release. */
 export interface Chart {
   readonly name: string;
   /** Where it is published: an index over https, or a registry as `oci://<host>/<path>`. */
@@ -15,15 +15,15 @@ export interface Chart {
   readonly namespace: string;
 }
 
-/** What everything that comes as a chart is asked for. */
+/** The arguments of everything that is installed as a chart. */
 export interface ChartArgs {
   /** The chart's version, in full. */
   readonly version: string;
-  /** A folder that holds the chart under its name, relative to the program's. Default: the chart is fetched from its repository. */
+  /** A folder that contains the chart under its name, relative to the project. Default: the chart is fetched from its repository. */
   readonly charts?: string | undefined;
 }
 
-/** Installs a chart, and does not wait for its pods: a gate does, and says more. docs/decisions/helm-releases.md */
+/** Installs a chart without waiting for its pods: a gate does that, and reports more. docs/decisions/helm-releases.md */
 export function chartRelease(
   name: string,
   chart: Chart,
@@ -51,7 +51,7 @@ function chartSource(
   { charts, version }: ChartArgs,
 ): Pick<kubernetes.helm.v3.ReleaseArgs, "chart" | "repositoryOpts"> {
   if (charts === undefined) {
-    // Helm takes a registry for a part of the chart's name.
+    // For Helm a registry is a part of the chart's name.
     return chart.repository.startsWith("oci://")
       ? { chart: `${chart.repository}/${chart.name}` }
       : { chart: chart.name, repositoryOpts: { repo: chart.repository } };
@@ -59,11 +59,11 @@ function chartSource(
   const folder = join(charts, chart.name);
   const found = chartVersion(folder);
   if (found === version) return { chart: folder };
-  // Helm takes whatever is in a folder, asked for or not.
+  // Helm installs any version that is in a folder.
   throw new pulumi.RunError(
     found === undefined
-      ? `charts.path: ${folder} holds no chart, but ${chart.name} ${version} is to be installed from there`
-      : `charts.path: ${folder} is version ${found}, but ${version} is asked for: set the one that is there, or put the other in its place`,
+      ? `charts.path: ${folder} holds no chart, but ${chart.name} ${version} is to be installed from there: put it there. For an environment on a lab the npm commands do that: npm run preview -- ${pulumi.getStack()}`
+      : `charts.path: ${folder} is version ${found}, but ${version} is configured: set that version, or replace the chart`,
   );
 }
 

@@ -10,13 +10,13 @@ export const ciliumChart: Chart = {
 };
 
 export interface CiliumArgs extends ChartArgs {
-  /** How many nodes the cluster has: a second operator would find no place on a cluster of one. */
+  /** How many nodes the cluster has: a second operator could not be scheduled in a cluster of one. */
   readonly nodeCount: number;
-  /** Values of the chart's own, merged over those that Talos needs. https://docs.cilium.io/en/stable/helm-reference/ */
+  /** Values of the chart, merged over those that Talos needs. https://docs.cilium.io/en/stable/helm-reference/ */
   readonly values: Values;
 }
 
-/** The cluster's network, in place of kube-proxy too. */
+/** The cluster's network, which also replaces kube-proxy. */
 export class Cilium extends pulumi.ComponentResource {
   constructor(name: string, args: CiliumArgs, opts: pulumi.ComponentResourceOptions) {
     super("sluice:platform:Cilium", name, {}, opts);
@@ -26,18 +26,18 @@ export class Cilium extends pulumi.ComponentResource {
   }
 }
 
-/** S4.6: what Cilium must be told on Talos. https://docs.siderolabs.com/kubernetes-guides/cni/deploying-cilium */
+/** S4.6: the values that Cilium needs on Talos. https://docs.siderolabs.com/kubernetes-guides/cni/deploying-cilium */
 export function talosValues(nodeCount: number): Values {
   return {
     // Talos' controller manager gives every node its pod range.
     ipam: { mode: "kubernetes" },
     kubeProxyReplacement: true,
-    // KubePrism: without kube-proxy nothing else leads to the API before Cilium runs, and it goes on when a control plane is lost.
+    // KubePrism: without kube-proxy nothing else reaches the API before Cilium runs, and it survives the loss of a control plane.
     k8sServiceHost: "localhost",
     k8sServicePort: 7445,
-    // Talos mounts it, and lets no pod do so.
+    // Talos mounts it, and forbids pods to do so.
     cgroup: { autoMount: { enabled: false }, hostRoot: "/sys/fs/cgroup" },
-    // All that the chart asks for but SYS_MODULE: Talos lets no pod load kernel modules.
+    // All capabilities of the chart except SYS_MODULE: Talos forbids pods to load kernel modules.
     securityContext: {
       capabilities: {
         ciliumAgent: [
@@ -56,7 +56,7 @@ export function talosValues(nodeCount: number): Values {
         cleanCiliumState: ["NET_ADMIN", "SYS_ADMIN", "SYS_RESOURCE"],
       },
     },
-    // A changed value is in force when the gate behind it opens.
+    // So that a changed value is in effect when the next gate opens.
     rollOutCiliumPods: true,
     operator: { replicas: Math.min(2, nodeCount), rollOutPods: true },
   };

@@ -1,5 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import type { FluxSettings } from "../model/settings/platform.ts";
 import { type Chart, type ChartArgs, chartRelease } from "./chartRelease.ts";
 import { gitCredentials } from "./gitCredentials.ts";
 
@@ -10,28 +11,24 @@ export const fluxChart: Chart = {
   namespace: "flux-system",
 };
 
-/** How the source, the root Kustomization and the credentials are called: as `flux bootstrap` would. */
+/** The names of the source, the root Kustomization and the credentials: the same as those of `flux bootstrap`. */
 export const fluxRoot = { name: "flux-system", namespace: fluxChart.namespace };
 
-/** Where what the cluster shall be is written down. */
-export interface GitSource {
-  /** Of the form `https://`, `http://` or `ssh://`. */
+/** The Deployments of the chart that have to run. */
+export const fluxControllers = [
+  "source-controller",
+  "kustomize-controller",
+  "helm-controller",
+  "notification-controller",
+];
+
+/** The repository that the cluster is reconciled from. */
+export interface GitSource extends Omit<FluxSettings, "enabled" | "version" | "url"> {
   readonly url: string;
-  readonly branch: string;
-  /** The commit of it that the cluster stays at. Default: the newest there is. */
-  readonly revision?: string | undefined;
-  /** The folder that the root Kustomization applies. */
-  readonly path: string;
-  /** How often the repository is looked at, for example `1m`. */
-  readonly interval: string;
-  /** Who fetches over HTTP, where there is a password. */
-  readonly username: string;
-  /** Password or token for HTTP. Default: everyone may read. */
+  /** Password or token for HTTP. Default: the repository is public. */
   readonly password?: string | undefined;
   /** Private key for SSH, together with `knownHosts`. */
   readonly sshKey?: string | undefined;
-  /** The server's host keys, as `ssh-keyscan` prints them. */
-  readonly knownHosts?: string | undefined;
 }
 
 export interface FluxArgs extends ChartArgs {
@@ -40,7 +37,7 @@ export interface FluxArgs extends ChartArgs {
   readonly sopsAgeKey?: string | undefined;
 }
 
-/** Flux, and what it is to reconcile. */
+/** Flux, and the repository that it reconciles. */
 export class Flux extends pulumi.ComponentResource {
   constructor(name: string, args: FluxArgs, opts: pulumi.ComponentResourceOptions) {
     super("sluice:platform:Flux", name, {}, opts);
@@ -51,14 +48,14 @@ export class Flux extends pulumi.ComponentResource {
       {
         metadata: {
           name: fluxChart.namespace,
-          // As Flux' own manifests have them.
+          // The labels of Flux' own manifests.
           labels: {
             "pod-security.kubernetes.io/warn": "restricted",
             "pod-security.kubernetes.io/warn-version": "latest",
           },
         },
       },
-      // It holds what Flux was told from git. Without Flux nobody takes the finalizers off, and the deletion would never end.
+      // It contains Flux' objects from git. Without Flux nothing removes their finalizers, and the namespace's deletion would never end.
       { parent: this, retainOnDelete: true },
     );
     const inNamespace = { parent: this, dependsOn: [namespace] };
@@ -69,7 +66,7 @@ export class Flux extends pulumi.ComponentResource {
       ...(sopsAgeKey ? [secret(`${name}-sops-age`, sopsSecret, { "age.agekey": sopsAgeKey }, inNamespace)] : []),
     ];
 
-    // Their kinds are known to the cluster by the controllers' release, and they go before it.
+    // The controllers' release defines their kinds, and is deleted after them.
     const reconciled = { parent: this, dependsOn: [controllers, ...secrets] };
     new kubernetes.apiextensions.CustomResource(
       `${name}-source`,
@@ -98,9 +95,9 @@ export class Flux extends pulumi.ComponentResource {
           timeout: "5m",
           path: source.path,
           prune: true,
-          // Ready says then that what was applied is healthy too.
+          // With this, Ready also means that everything applied is healthy.
           wait: true,
-          // Without Flux the cluster is no longer told what to be; that is no reason to take everything away.
+          // Without Flux the cluster is no longer reconciled; that is no reason to delete everything.
           deletionPolicy: "Orphan",
           sourceRef: { kind: "GitRepository", name: fluxRoot.name },
           decryption: sopsAgeKey === undefined ? undefined : { provider: "sops", secretRef: { name: sopsSecret } },
@@ -119,7 +116,7 @@ const fluxValues = {
   imageAutomationController: { create: false },
   imageReflectionController: { create: false },
   sourceWatcher: { create: false },
-  // With the definitions would go every object of their kinds, and with those all that Flux has applied.
+  // Deleting the definitions would delete every object of their kinds, and everything that Flux has applied.
   crds: { annotations: { "helm.sh/resource-policy": "keep" } },
 };
 

@@ -1,6 +1,6 @@
 import type { GitSource } from "./flux.ts";
 
-/** What Flux' source controller wants in a Secret. https://fluxcd.io/flux/components/source/gitrepositories/#secret-reference */
+/** The content that Flux' source controller expects in a Secret. https://fluxcd.io/flux/components/source/gitrepositories/#secret-reference */
 export function gitCredentials({
   username,
   password,

@@ -1,4 +1,4 @@
-// Apart from its component: the commands read an environment's config, whose rules name it, and need no SDK for that.
+// Separate from its component: the commands read an environment's config, whose rules name it, without loading an SDK.
 import type { Chart } from "./chartRelease.ts";
 
 export const hcloudCsiChart: Chart = {

@@ -6,11 +6,11 @@ export interface HcloudSecretArgs {
   readonly token: pulumi.Input<string>;
   /** Name or id of the private network that the nodes are in. */
   readonly network: pulumi.Input<string>;
-  /** Whether the token in the state stays, where the one given stands for none. Default false. */
+  /** Whether the token in the state stays, because the given one is a placeholder. Default false. */
   readonly keepToken?: boolean | undefined;
 }
 
-/** What Hetzner's programs in the cluster know the cloud by. Both charts look for it under this name. */
+/** The cloud credentials of Hetzner's programs in the cluster. Both charts expect this name. */
 export class HcloudSecret extends pulumi.ComponentResource {
   constructor(name: string, args: HcloudSecretArgs, opts: pulumi.ComponentResourceOptions) {
     super("sluice:platform:HcloudSecret", name, {}, opts);
@@ -20,7 +20,7 @@ export class HcloudSecret extends pulumi.ComponentResource {
         metadata: { name: "hcloud", namespace: "kube-system" },
         stringData: { token: pulumi.secret(args.token), network: args.network },
       },
-      // A preview may be made without the account: it must not show a new token for that.
+      // A preview works without the account: it must not show a new token because of that.
       { parent: this, ignoreChanges: args.keepToken === true ? ["stringData"] : [] },
     );
     this.registerOutputs();

@@ -1,26 +1,23 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import type { KubeVipSettings } from "../model/settings/platform.ts";
 
-export interface KubeVipArgs {
-  /** Of kube-vip, without a `v`. */
-  readonly version: string;
-  /** What the control planes share. */
+export interface KubeVipArgs extends KubeVipSettings {
+  /** The VIP. */
   readonly address: string;
-  /** The interface that it is to be on. Default: the one of the default route. */
-  readonly interface?: string | undefined;
-  /** Whether it answers for addresses of Services too, and on which interface. Default: it does not; on that of the shared address. */
+  /** Whether it answers for addresses of Services too, and on which interface. Default: no; the interface of the VIP. */
   readonly services?: { readonly interface?: string | undefined } | undefined;
 }
 
 const name = "kube-vip";
 const namespace = "kube-system";
 const labels = { "app.kubernetes.io/name": name };
-/** As kube-vip calls it by default. */
+/** kube-vip's default name. */
 const lease = "plndr-cp-lock";
 const servicesLease = "plndr-svcs-lock";
 
 /**
- * The address that the control planes share, on the one that leads. It comes before the cluster's network, so it runs in that of its host and
+ * The VIP, on the control plane that leads. It is installed before the cluster's network, so it runs in the host's network and
  * needs nothing of the cluster but its API. https://kube-vip.io/docs/installation/daemonset/
  */
 export class KubeVip extends pulumi.ComponentResource {
@@ -29,7 +26,7 @@ export class KubeVip extends pulumi.ComponentResource {
     const metadata = { name, namespace, labels };
 
     const account = new kubernetes.core.v1.ServiceAccount(`${title}-account`, { metadata }, { parent: this });
-    // Who leads is all that it has to do with the API, unless it watches Services.
+    // It uses the API only for its election, unless it watches Services.
     const role = new kubernetes.rbac.v1.Role(
       `${title}-role`,
       {
@@ -58,7 +55,7 @@ export class KubeVip extends pulumi.ComponentResource {
     new kubernetes.apps.v1.DaemonSet(
       `${title}-pods`,
       {
-        // Whether it does what it is for, the gate behind it proves.
+        // The next gate proves that it works.
         metadata: { ...metadata, annotations: { "pulumi.com/skipAwait": "true" } },
         spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec(args) } },
       },
@@ -68,7 +65,7 @@ export class KubeVip extends pulumi.ComponentResource {
   }
 }
 
-/** What kube-vip's own manifests let it do for Services. https://kube-vip.io/manifests/rbac.yaml */
+/** The permissions for Services in kube-vip's own manifests. https://kube-vip.io/manifests/rbac.yaml */
 function watchServices(
   title: string,
   metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> },
@@ -108,7 +105,7 @@ function podSpec(args: KubeVipArgs): kubernetes.types.input.core.v1.PodSpec {
     hostNetwork: true,
     priorityClassName: "system-node-critical",
     nodeSelector: { "node-role.kubernetes.io/control-plane": "" },
-    // No node is Ready before the cluster's network, and control planes take no other pods.
+    // No node is Ready before the cluster's network, and control planes accept no ordinary pods.
     tolerations: [
       { effect: "NoSchedule", operator: "Exists" },
       { effect: "NoExecute", operator: "Exists" },
@@ -138,7 +135,7 @@ function settings({ address, interface: link, services }: KubeVipArgs): Readonly
     cp_enable: "true",
     cp_namespace: namespace,
     svc_enable: String(services !== undefined),
-    // Cilium gives Services their addresses, and says so in them.
+    // Cilium assigns the addresses of Services, and writes them into their status.
     ...(services !== undefined && { svc_leasename: servicesLease, disable_service_updates: "true" }),
     ...(services?.interface !== undefined && { vip_servicesinterface: services.interface }),
     vip_leaderelection: "true",
@@ -146,7 +143,7 @@ function settings({ address, interface: link, services }: KubeVipArgs): Readonly
     vip_leaseduration: "5",
     vip_renewdeadline: "3",
     vip_retryperiod: "1",
-    // The Service of Kubernetes leads nowhere before Cilium runs; KubePrism is on every node.
+    // The Service `kubernetes` does not work before Cilium runs; KubePrism is on every node.
     KUBERNETES_SERVICE_HOST: "localhost",
     KUBERNETES_SERVICE_PORT: "7445",
   };

@@ -1,27 +1,20 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import type { ProxmoxSettings } from "../model/settings/proxmox.ts";
 import { type ChartArgs, chartRelease } from "./chartRelease.ts";
 import { proxmoxCsiChart, proxmoxStorageClass } from "./proxmoxCsiChart.ts";
 
-/** What the driver knows the Proxmox cluster by. */
-export interface ProxmoxCsiAccount {
-  /** The Proxmox API: `https://<host>:8006`. */
-  readonly endpoint: string;
-  readonly insecure: boolean;
-  /** What the nodes' label `topology.kubernetes.io/region` says. */
-  readonly region: string;
+/** How the driver reaches the Proxmox cluster. */
+export interface ProxmoxCsiAccount extends Pick<ProxmoxSettings, "endpoint" | "insecure" | "region"> {
   /** `<user>@<realm>!<name>`. */
   readonly tokenId: pulumi.Input<string>;
   readonly tokenSecret: pulumi.Input<string>;
 }
 
-export interface ProxmoxCsiArgs extends ChartArgs {
+export interface ProxmoxCsiArgs extends ChartArgs, Pick<ProxmoxSettings["volumes"], "filesystem" | "reclaimPolicy"> {
   readonly account: ProxmoxCsiAccount;
-  /** The Proxmox storage that volumes lie on. */
+  /** The Proxmox storage for volumes. */
   readonly storage: string;
-  readonly filesystem: "ext4" | "xfs";
-  /** What becomes of a volume when its claim is deleted. */
-  readonly reclaimPolicy: "Delete" | "Retain";
 }
 
 /** Volumes of a Proxmox cluster, storage class `proxmox-volumes`. */
@@ -33,7 +26,7 @@ export class ProxmoxCsi extends pulumi.ComponentResource {
       `${name}-config`,
       {
         metadata: { namespace: proxmoxCsiChart.namespace },
-        // The driver reads it once. Another token is another Secret of another name, and so the driver starts anew.
+        // The driver reads it once. Another token is another Secret with another name, so that the driver restarts.
         immutable: true,
         stringData: { "config.yaml": driverConfig(account) },
       },
@@ -41,9 +34,9 @@ export class ProxmoxCsi extends pulumi.ComponentResource {
     );
     const values = {
       existingConfigSecret: config.metadata.name,
-      // On a cluster of control planes alone there is no other place.
+      // In a cluster without workers it runs on control planes.
       tolerations: [{ key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" }],
-      // Every node is to have volumes, whatever its taints are.
+      // Every node must be able to have volumes, whatever its taints.
       node: { tolerations: [{ operator: "Exists" }] },
       storageClass: [
         {
@@ -60,7 +53,7 @@ export class ProxmoxCsi extends pulumi.ComponentResource {
   }
 }
 
-/** https://github.com/sergelogvinov/proxmox-csi-plugin/blob/main/docs/config.md; what is JSON is YAML too. */
+/** https://github.com/sergelogvinov/proxmox-csi-plugin/blob/main/docs/config.md; JSON is valid YAML. */
 function driverConfig({ endpoint, insecure, region, tokenId, tokenSecret }: ProxmoxCsiAccount): pulumi.Output<string> {
   const url = `${endpoint.replace(/\/$/, "")}/api2/json`;
   const text = pulumi

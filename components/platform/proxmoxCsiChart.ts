@@ -1,11 +1,11 @@
-// Apart from its component: the commands read an environment's config, whose rules name it, and need no SDK for that.
+// Separate from its component: the commands read an environment's config, whose rules name it, without loading an SDK.
 import type { Chart } from "./chartRelease.ts";
 
 export const proxmoxCsiChart: Chart = {
   name: "proxmox-csi-plugin",
   repository: "oci://ghcr.io/sergelogvinov/charts",
   release: "proxmox-csi-plugin",
-  // Talos lets pods of this namespace do what mounting takes.
+  // Talos allows pods of this namespace what mounting needs.
   namespace: "kube-system",
 };
 

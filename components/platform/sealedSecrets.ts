@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import { sha256 } from "../model/contentHash.ts";
 import { type Chart, type ChartArgs, chartRelease } from "./chartRelease.ts";
 
 export const sealedSecretsChart: Chart = {
@@ -13,18 +13,18 @@ export const sealedSecretsChart: Chart = {
 /** Name of the Deployment and of its Service. */
 export const sealedSecretsController = "sealed-secrets-controller";
 
-/** What secrets are sealed for, both as PEM. */
+/** The sealing key and its certificate, both as PEM. */
 export interface SealingKey {
   readonly certificate: string;
   readonly key: string;
 }
 
 export interface SealedSecretsArgs extends ChartArgs {
-  /** The key of one's own. Default: the controller makes one, and with the cluster it is gone. */
+  /** The environment's own key. Default: the controller generates one, which is lost with the cluster. */
   readonly sealingKey?: SealingKey | undefined;
 }
 
-/** The controller that decrypts SealedSecrets, under the name and in the namespace that `kubeseal` looks in. */
+/** The controller that decrypts SealedSecrets, under the name and in the namespace that `kubeseal` expects. */
 export class SealedSecrets extends pulumi.ComponentResource {
   constructor(name: string, args: SealedSecretsArgs, opts: pulumi.ComponentResourceOptions) {
     super("sluice:platform:SealedSecrets", name, {}, opts);
@@ -33,9 +33,9 @@ export class SealedSecrets extends pulumi.ComponentResource {
     const values = {
       fullnameOverride: sealedSecretsController,
       ...(sealingKey && {
-        // S4.7: by default a new key is made every 30 days, and what is sealed for that is lost with the cluster.
+        // S4.7: by default a new key is generated every 30 days, and what is sealed for it is lost with the cluster.
         keyrenewperiod: "0",
-        // Keys are read when the controller starts, so another key has to be another pod.
+        // The controller reads its keys when it starts, so another key needs another pod.
         podAnnotations: { "checksum/sealing-key": fingerprint(sealingKey) },
       }),
     };
@@ -49,7 +49,7 @@ export class SealedSecrets extends pulumi.ComponentResource {
   }
 }
 
-/** There before the controller starts, which then makes none itself. */
+/** Created before the controller starts, so that it generates no key itself. */
 function sealingKeySecret(name: string, sealingKey: SealingKey, parent: pulumi.Resource): kubernetes.core.v1.Secret {
   return new kubernetes.core.v1.Secret(
     name,
@@ -62,12 +62,12 @@ function sealingKeySecret(name: string, sealingKey: SealingKey, parent: pulumi.R
       type: "kubernetes.io/tls",
       stringData: { "tls.crt": pulumi.secret(sealingKey.certificate), "tls.key": pulumi.secret(sealingKey.key) },
     },
-    // A former key stays in the cluster when there is a new one: it is what the secrets in git are sealed for.
+    // A former key stays in the cluster when it is replaced, because secrets in git are sealed for it.
     { parent, retainOnDelete: true },
   );
 }
 
-/** The certificate's, which everyone may know. */
+/** The fingerprint of the certificate, which is public. */
 export function fingerprint({ certificate }: SealingKey): string {
-  return createHash("sha256").update(certificate).digest("hex").slice(0, 10);
+  return sha256(certificate).slice(0, 10);
 }

@@ -1,19 +1,16 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import type { ServicesSettings } from "../model/settings/platform.ts";
 import { addressSpan } from "../network/addressSpan.ts";
 import type { Values } from "./mergeValues.ts";
 
-export interface ServiceAddressesArgs {
-  /** Addresses of the node network that Services get. */
-  readonly addresses: readonly string[];
-  /** Names of the links that are answered on, as regular expressions. None is all that Cilium uses. */
-  readonly interfaces: readonly string[];
-  /** Whether Cilium answers for them, and not somebody else. */
+export interface ServiceAddressesArgs extends Pick<ServicesSettings, "addresses" | "interfaces"> {
+  /** Whether Cilium answers for them, rather than kube-vip. */
   readonly announces: boolean;
 }
 
 /**
- * Addresses for Services of type LoadBalancer: Cilium gives them out, and where it announces, for each Service one node answers for its
+ * Addresses for Services of type LoadBalancer: Cilium assigns them, and if it announces, for each Service one node answers for its
  * address in the node network. The kinds are known to the cluster once Cilium's operator runs.
  */
 export class ServiceAddresses extends pulumi.ComponentResource {
@@ -51,9 +48,9 @@ export class ServiceAddresses extends pulumi.ComponentResource {
   }
 }
 
-/** What Cilium must be told for it. */
+/** The values that Cilium needs for it. */
 export const announcingValues: Values = {
   l2announcements: { enabled: true },
-  // Every node renews a lease every five seconds for each Service that it answers for; Cilium's own limit of ten calls a second is soon reached.
+  // Every node renews a lease every five seconds for each Service that it answers for, which soon exceeds Cilium's own limit of ten calls per second.
   k8sClientRateLimit: { qps: 50, burst: 100 },
 };

@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import {
   type ChannelCredentials,
@@ -16,11 +17,11 @@ import { loadSync } from "@grpc/proto-loader";
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Seconds for the whole call; a watch has none unless given. */
-  readonly deadline?: number;
+  /** Seconds for the complete call; a watch has no deadline unless it is given. */
+  readonly deadlineSeconds?: number;
 }
 
-/** What proto-loader makes of a message; every field has a value. */
+/** A message as proto-loader decodes it; every field has a value. */
 export interface Raw {
   // biome-ignore lint/suspicious/noExplicitAny: decoded by our own .proto files, whose fields are named where they are read
   readonly [field: string]: any;
@@ -28,7 +29,7 @@ export interface Raw {
 
 const port = 50000;
 /** Seconds for a call. */
-export const defaultDeadline = 10;
+export const defaultDeadlineSeconds = 10;
 
 const loaded = loadPackageDefinition(
   loadSync(
@@ -47,25 +48,25 @@ const services = {
 type Service = keyof typeof services;
 
 /**
- * The way to one node. Connects with the first call. After an error that may lie in the connection the next call makes a fresh one, so that no call
- * waits for the back-off of a connection that died before it.
+ * The connection to one node, opened by the first call. After an error that may come from the connection, the next call opens a new one, so that no call
+ * waits for the back-off of a dead connection.
  */
 export class NodeConnection {
-  readonly #endpoint: string;
+  readonly #talosAddress: string;
   readonly #credentials: ChannelCredentials;
   readonly #metadata = new Metadata();
   #connection: Connection | undefined;
 
-  /** `node` is another one than the endpoint, reached through it. */
-  constructor(endpoint: string, credentials: ChannelCredentials, node?: string) {
-    this.#endpoint = endpoint;
+  /** `node` is another node, reached through the one at talosAddress. */
+  constructor(talosAddress: string, credentials: ChannelCredentials, node?: string) {
+    this.#talosAddress = talosAddress;
     this.#credentials = credentials;
     if (node !== undefined) this.#metadata.set("node", node);
   }
 
   call(service: Service, name: string, request: object, options: CallOptions = {}): Promise<Raw> {
     const { path, requestSerialize, responseDeserialize } = method(service, name);
-    const { signal, deadline = defaultDeadline } = options;
+    const { signal, deadlineSeconds = defaultDeadlineSeconds } = options;
     const connection = this.#connect();
     return new Promise((done, fail) => {
       if (signal?.aborted) return fail(signal.reason);
@@ -75,7 +76,7 @@ export class NodeConnection {
         responseDeserialize,
         request,
         this.#metadata,
-        { deadline: Date.now() + deadline * 1000 },
+        { deadline: Date.now() + deadlineSeconds * 1000 },
         (error: ServiceError | null, answer?: object) => {
           signal?.removeEventListener("abort", cancel);
           if (error === null) return done(answer as Raw);
@@ -88,11 +89,48 @@ export class NodeConnection {
     });
   }
 
+  /** A call that sends messages one after the other. */
+  async send(
+    service: Service,
+    name: string,
+    requests: AsyncIterable<object>,
+    { signal, deadlineSeconds = defaultDeadlineSeconds }: CallOptions = {},
+  ): Promise<Raw> {
+    signal?.throwIfAborted();
+    const { path, requestSerialize, responseDeserialize } = method(service, name);
+    const connection = this.#connect();
+    const answer = Promise.withResolvers<Raw>();
+    const call = connection.makeClientStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      this.#metadata,
+      { deadline: Date.now() + deadlineSeconds * 1000 },
+      (error: ServiceError | null, answered?: object) => {
+        if (error === null) return answer.resolve(answered as Raw);
+        this.#drop(connection, error);
+        answer.reject(signal?.aborted ? signal.reason : error);
+      },
+    );
+    const cancel = () => call.cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    // The node may answer, with an error, before it has read everything.
+    const written = pipeline(requests, call as unknown as NodeJS.WritableStream).catch((error: unknown) => {
+      call.cancel();
+      throw error;
+    });
+    try {
+      return await Promise.race([answer.promise, written.then(() => answer.promise)]);
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
   async *stream(
     service: Service,
     name: string,
     request: object,
-    { signal, deadline }: CallOptions,
+    { signal, deadlineSeconds }: CallOptions,
   ): AsyncGenerator<Raw> {
     signal?.throwIfAborted();
     const { path, requestSerialize, responseDeserialize } = method(service, name);
@@ -103,7 +141,7 @@ export class NodeConnection {
       responseDeserialize,
       request,
       this.#metadata,
-      deadline === undefined ? {} : { deadline: Date.now() + deadline * 1000 },
+      deadlineSeconds === undefined ? {} : { deadline: Date.now() + deadlineSeconds * 1000 },
     );
     const cancel = () => stream.cancel();
     signal?.addEventListener("abort", cancel, { once: true });
@@ -125,12 +163,12 @@ export class NodeConnection {
   }
 
   #connect(): Connection {
-    const host = isIPv6(this.#endpoint) ? `[${this.#endpoint}]` : this.#endpoint;
+    const host = isIPv6(this.#talosAddress) ? `[${this.#talosAddress}]` : this.#talosAddress;
     this.#connection ??= new Connection(`${host}:${port}`, this.#credentials, {
-      // A connection of its own: a shared one would bring another client's back-off along.
+      // A separate connection: a shared one would also share another client's back-off.
       "grpc.use_local_subchannel_pool": 1,
       "grpc.enable_retries": 0,
-      // An address is no server name (RFC 6066), and Node warns of it; the certificate is checked against the endpoint by the client.
+      // An address is not allowed as a server name (RFC 6066), and Node warns about it; the client checks the certificate against talosAddress itself.
       "grpc.ssl_target_name_override": "talos",
       "grpc.max_receive_message_length": 32 * 1024 * 1024,
     });
@@ -145,9 +183,9 @@ export class NodeConnection {
   }
 }
 
-/** The gRPC code of an error, nothing for what is none. */
+/** The gRPC code of an error; undefined if it has none. */
 export function codeOf(error: unknown): status | undefined {
-  // A DOMException has numbers of its own.
+  // A DOMException has numeric codes of another kind.
   if (!(error instanceof Error) || error instanceof DOMException || !("code" in error)) return undefined;
   return typeof error.code === "number" ? error.code : undefined;
 }

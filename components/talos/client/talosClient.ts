@@ -2,10 +2,11 @@ import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { type ChannelCredentials, credentials as channel, status } from "@grpc/grpc-js";
 import { parse } from "yaml";
-import { type CallOptions, codeOf, defaultDeadline, NodeConnection, type Raw } from "./connection.ts";
+import { type CallOptions, codeOf, defaultDeadlineSeconds, NodeConnection, type Raw } from "./connection.ts";
+import { decodePem, standardKey } from "./pem.ts";
 import { onlyFile } from "./tar.ts";
 
-/** PEM in base64, as the provider's clientConfiguration hands them out. */
+/** PEM in base64, as in the provider's clientConfiguration. */
 export interface TalosCredentials {
   readonly ca: string;
   readonly crt: string;
@@ -15,7 +16,7 @@ export interface TalosCredentials {
 export type ApplyMode = "REBOOT" | "AUTO" | "NO_REBOOT" | "STAGED" | "TRY";
 
 export interface Applied {
-  /** The mode that was chosen. */
+  /** The mode that Talos chose. */
   readonly mode: ApplyMode;
   readonly details: string;
   readonly warnings: readonly string[];
@@ -31,10 +32,19 @@ export interface TalosService {
   readonly id: string;
   /** Such as "Running", "Preparing", "Waiting", "Finished", "Skipped", "Failed". */
   readonly state: string;
-  /** Nothing where the service has no health check. */
+  /** Undefined if the service has no health check. */
   readonly healthy?: boolean;
-  /** What the service or its health check said last. */
+  /** The last message of the service or its health check. */
   readonly message: string;
+  /** Its events since it was started, oldest first; Talos keeps the last 64. */
+  readonly events: readonly ServiceEvent[];
+}
+
+export interface ServiceEvent {
+  readonly state: string;
+  readonly message: string;
+  /** By the node's clock, which may be wrong. */
+  readonly atMs: number;
 }
 
 export interface EtcdMember {
@@ -52,45 +62,52 @@ export interface EtcdAlarm {
 
 export interface TalosResource {
   readonly id: string;
+  /** Changes with each change of the resource, also if it was destroyed and created again: Talos then counts from 1. */
   readonly version: string;
   readonly spec: unknown;
 }
 
 export type ResourceEvent =
   | { readonly kind: "put" | "gone"; readonly resource: TalosResource }
-  /** All that was there when the watch began has been told. */
+  /** All existing resources have been reported. */
   | { readonly kind: "complete" };
 
-/** Which resources: a type with its namespace. */
+/** The resources to watch: a type and its namespace. */
 export interface ResourceType {
   readonly namespace: string;
   readonly type: string;
 }
 
-/** Where a running kernel tells which of the machine's boots it is. */
+/** The directory of etcd's data on a node. */
+const etcdFolder = "/var/lib/etcd";
+/** The kernel's id of the current boot. */
 const bootIdFile = "/proc/sys/kernel/random/boot_id";
 
 /** The Talos API of one node. Connects with the first call. */
 export class TalosClient {
-  readonly endpoint: string;
+  readonly talosAddress: string;
   readonly #connection: NodeConnection;
 
-  private constructor(endpoint: string, credentials: ChannelCredentials, node?: string) {
-    this.endpoint = endpoint;
-    this.#connection = new NodeConnection(endpoint, credentials, node);
+  private constructor(talosAddress: string, credentials: ChannelCredentials, node?: string) {
+    this.talosAddress = talosAddress;
+    this.#connection = new NodeConnection(talosAddress, credentials, node);
   }
 
-  /** For a node in maintenance: its certificate is its own, and it asks for none. */
-  static maintenance(endpoint: string): TalosClient {
-    return new TalosClient(endpoint, channel.createSsl(null, null, null, { rejectUnauthorized: false }));
+  /** For a node in maintenance: it has a self-signed certificate, and requires none. */
+  static maintenance(talosAddress: string): TalosClient {
+    return new TalosClient(talosAddress, channel.createSsl(null, null, null, { rejectUnauthorized: false }));
   }
 
-  /** For a node with a config. `node` is another one than the endpoint, reached through it. */
-  static configured(endpoint: string, { ca, crt, key }: TalosCredentials, node?: string): TalosClient {
+  /** For a node with a config. `node` is another node, reached through the one at talosAddress. */
+  static configured(talosAddress: string, { ca, crt, key }: TalosCredentials, node?: string): TalosClient {
     const verify = {
-      checkServerIdentity: (_: string, certificate: PeerCertificate) => checkServerIdentity(endpoint, certificate),
+      checkServerIdentity: (_: string, certificate: PeerCertificate) => checkServerIdentity(talosAddress, certificate),
     };
-    return new TalosClient(endpoint, channel.createSsl(decodePem(ca), standardKey(key), decodePem(crt), verify), node);
+    return new TalosClient(
+      talosAddress,
+      channel.createSsl(decodePem(ca), standardKey(key), decodePem(crt), verify),
+      node,
+    );
   }
 
   async version(options?: CallOptions): Promise<TalosVersion> {
@@ -98,7 +115,7 @@ export class TalosClient {
     return { version: version?.tag ?? "", arch: version?.arch ?? "", platform: platform?.name ?? "" };
   }
 
-  /** `config` is sent as it is; nothing of it comes back but what the node says of it. */
+  /** `config` is sent unchanged; only the node's own words about it are returned. */
   async applyConfiguration(
     request: { readonly config: string; readonly mode: ApplyMode; readonly dryRun?: boolean },
     options?: CallOptions,
@@ -109,27 +126,41 @@ export class TalosClient {
     return { mode: applied.mode, details: applied.modeDetails, warnings: applied.warnings };
   }
 
-  async bootstrap(options?: CallOptions): Promise<void> {
-    await this.#connection.call("machine", "Bootstrap", {}, options);
+  /** Talos cancels the bootstrap if the connection ends: etcd is then stopped while it starts. With `recoverEtcd` it starts with the snapshot that the node has. */
+  async bootstrap({ recoverEtcd = false, ...options }: CallOptions & { readonly recoverEtcd?: boolean } = {}) {
+    await this.#connection.call("machine", "Bootstrap", { recoverEtcd }, options);
+  }
+
+  /** A copy of etcd's database, followed by its SHA-256. */
+  async *etcdSnapshot(options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+    for await (const { bytes } of this.#connection.stream("machine", "EtcdSnapshot", {}, options)) yield bytes;
+  }
+
+  /** Gives the node a snapshot, which it keeps until it is bootstrapped or reset. */
+  async etcdRecover(snapshot: AsyncIterable<Uint8Array>, options?: CallOptions): Promise<void> {
+    async function* messages() {
+      for await (const bytes of snapshot) yield { bytes };
+    }
+    await this.#connection.send("machine", "EtcdRecover", messages(), options);
   }
 
   async reboot(options?: CallOptions): Promise<void> {
     await this.#connection.call("machine", "Reboot", {}, options);
   }
 
-  /** Wipes what makes the machine a node, and nothing besides: its config and its data. It boots into maintenance. Does not drain and does not leave etcd. */
+  /** Wipes only the machine's config and data, and nothing else; it boots into maintenance. Does not drain and does not leave etcd. */
   async reset(options?: CallOptions): Promise<void> {
     const partitions = ["STATE", "EPHEMERAL"].map((label) => ({ label, wipe: true }));
     const request = { graceful: false, reboot: true, systemPartitionsToWipe: partitions };
     await this.#connection.call("machine", "Reset", request, options);
   }
 
-  /** Another one after each boot. */
+  /** Changes with each boot. */
   async bootId(options: CallOptions = {}): Promise<string> {
     return (await this.#data("Read", { path: bootIdFile }, options)).toString().trim();
   }
 
-  /** One for an administrator, new with every call; it names the address that nodes call the API by. Of control planes only. */
+  /** An administrator's kubeconfig, new with every call; it names the address at which nodes call the API. Only control planes have one. */
   async kubeconfig(options: CallOptions = {}): Promise<string> {
     return onlyFile(gunzipSync(await this.#data("Kubeconfig", {}, options)));
   }
@@ -141,7 +172,36 @@ export class TalosClient {
       state,
       ...(health === null || health.unknown ? {} : { healthy: health.healthy }),
       message: health?.lastMessage || events?.events.at(-1)?.msg || "",
+      events: (events?.events ?? []).map(({ msg, state: was, ts }: Raw) => ({
+        state: was,
+        message: msg,
+        atMs: Number(ts?.seconds ?? 0) * 1000 + Math.trunc(Number(ts?.nanos ?? 0) / 1e6),
+      })),
     }));
+  }
+
+  /** Whether etcd has ever written anything on this node. */
+  async hasEtcdData(options?: CallOptions): Promise<boolean> {
+    try {
+      const files = await this.#stream("List", { root: etcdFolder }, options);
+      const unread = files.find(({ error }) => error !== "");
+      if (unread !== undefined) throw new Error(unread.error);
+      return files.some(({ relativeName }) => relativeName !== ".");
+    } catch (error) {
+      if (/no such file or directory/.test(String(error))) return false;
+      throw error;
+    }
+  }
+
+  /** The last lines of one of Talos' own logs. */
+  async logLines(id: string, lines: number, options: CallOptions = {}): Promise<readonly string[]> {
+    const text = (await this.#data("Logs", { namespace: "system", id, tailLines: lines }, options)).toString();
+    return text.split("\n").filter((line) => line !== "");
+  }
+
+  /** The images that were pulled for Talos' services, with all their names. */
+  async systemImages(options?: CallOptions): Promise<readonly string[]> {
+    return (await this.#stream("ImageList", { namespace: "SYSTEM" }, options)).map(({ name }) => name);
   }
 
   /** As this node sees them, without asking another one. */
@@ -155,17 +215,23 @@ export class TalosClient {
     }));
   }
 
-  /** Nothing where the member does not lead. */
+  /** Up to which entry of its log the node's own member has come. */
+  async etcdAppliedIndex(options?: CallOptions): Promise<number> {
+    const { memberStatus } = first(await this.#connection.call("machine", "EtcdStatus", {}, options));
+    return Number(memberStatus.raftAppliedIndex);
+  }
+
+  /** Does nothing if the member is not the leader. */
   async etcdForfeitLeadership(options?: CallOptions): Promise<void> {
     await this.#connection.call("machine", "EtcdForfeitLeadership", {}, options);
   }
 
-  /** Takes the node's own member out and stops its etcd, for good. */
+  /** Removes the node's own member and stops its etcd for good. */
   async etcdLeave(options?: CallOptions): Promise<void> {
     await this.#connection.call("machine", "EtcdLeaveCluster", {}, options);
   }
 
-  /** Takes a member out that cannot do so itself; `id` as the list of members has it. */
+  /** Removes a member that cannot leave by itself; `id` is the one in the list of members. */
   async etcdRemoveMember(id: string, options?: CallOptions): Promise<void> {
     const request = { memberId: BigInt(`0x${id}`).toString() };
     await this.#connection.call("machine", "EtcdRemoveMemberByID", request, options);
@@ -176,7 +242,7 @@ export class TalosClient {
     return memberAlarms.map(({ memberId, alarm }: Raw) => ({ memberId: BigInt(memberId).toString(16), alarm }));
   }
 
-  /** Nothing where there is no such resource. */
+  /** Undefined if there is no such resource. */
   async get(of: ResourceType, id: string, options?: CallOptions): Promise<TalosResource | undefined> {
     try {
       return resource((await this.#connection.call("state", "Get", { ...of, id }, options)).resource);
@@ -188,13 +254,13 @@ export class TalosClient {
 
   async list(of: ResourceType, options: CallOptions = {}): Promise<readonly TalosResource[]> {
     const found: TalosResource[] = [];
-    const bounded = { ...options, deadline: options.deadline ?? defaultDeadline };
+    const bounded = { ...options, deadlineSeconds: options.deadlineSeconds ?? defaultDeadlineSeconds };
     for await (const answer of this.#connection.stream("state", "List", of, bounded))
       found.push(resource(answer.resource));
     return found;
   }
 
-  /** What is there, then every change, until the signal; ends with an error when the connection does. */
+  /** The existing resources, then every change, until the signal; ends with an error when the connection breaks. */
   async *watch(of: ResourceType, options: CallOptions = {}): AsyncGenerator<ResourceEvent> {
     const request = { ...of, options: { bootstrapContents: true }, apiVersion: 1 };
     for await (const { event: events } of this.#connection.stream("state", "Watch", request, options)) {
@@ -209,16 +275,21 @@ export class TalosClient {
     this.#connection.close();
   }
 
-  /** All of what is sent in pieces. */
+  /** Joins all pieces of a streamed answer. */
   async #data(call: string, request: object, options: CallOptions): Promise<Buffer> {
-    const parts: Buffer[] = [];
-    const bounded = { ...options, deadline: options.deadline ?? defaultDeadline };
-    for await (const { bytes } of this.#connection.stream("machine", call, request, bounded)) parts.push(bytes);
-    return Buffer.concat(parts);
+    const parts = await this.#stream(call, request, options);
+    return Buffer.concat(parts.map(({ bytes }) => bytes));
+  }
+
+  async #stream(call: string, request: object, options: CallOptions = {}): Promise<readonly Raw[]> {
+    const parts: Raw[] = [];
+    const bounded = { ...options, deadlineSeconds: options.deadlineSeconds ?? defaultDeadlineSeconds };
+    for await (const part of this.#connection.stream("machine", call, request, bounded)) parts.push(part);
+    return parts;
   }
 }
 
-/** One node is asked, so there is one message. */
+/** Only one node is asked, so there is one message. */
 function first(answer: Raw): Raw {
   return answer.messages[0] ?? {};
 }
@@ -240,14 +311,6 @@ function resourceEvent({ eventType, resource: changed, error }: Raw): ResourceEv
 }
 
 function resource({ metadata, spec }: Raw): TalosResource {
-  return { id: metadata.id, version: metadata.version, spec: parse(spec?.yamlSpec ?? "") };
-}
-
-export function decodePem(base64: string): Buffer {
-  return Buffer.from(base64, "base64");
-}
-
-/** Talos names the algorithm in the PEM header, which OpenSSL does not know; what is inside is plain PKCS #8. */
-export function standardKey(key: string): Buffer {
-  return Buffer.from(decodePem(key).toString().replaceAll("ED25519 PRIVATE KEY", "PRIVATE KEY"));
+  const { id, version, created } = metadata;
+  return { id, version: `${created?.seconds}.${created?.nanos}/${version}`, spec: parse(spec?.yamlSpec ?? "") };
 }

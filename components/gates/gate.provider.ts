@@ -1,0 +1,242 @@
+// The operations of a gate: wait until it opens, and observe it once on refresh.
+import { isDeepStrictEqual } from "node:util";
+import { hasUnknown } from "../engine/isUnknown.ts";
+import { allRenamed, renamed } from "../engine/renamed.ts";
+import type { ResourceContext } from "../engine/resourceContext.ts";
+import { engineCalls, type ResourceOperations } from "../engine/resourceProvider.ts";
+import { reasonOf } from "../errors/reasonOf.ts";
+import type { GateSettings } from "../waiting/condition.ts";
+import { describe, isUnseen, type Unmet } from "../waiting/history.ts";
+import { waitFor } from "../waiting/waitLoop.ts";
+import type { AnyGate, Evidence, GateCheck } from "./gateDefinition.ts";
+import { gateFailure, observationFailure } from "./gateFailure.ts";
+import { findGate } from "./registry.ts";
+import type { TalosGateInputs } from "./talos/nodeView.ts";
+
+/** A gate's properties in the state. */
+export interface GateProperties {
+  readonly gate: string;
+  /** What is observed and which values are expected, without the credentials. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly credentials: unknown;
+  readonly settings: GateSettings;
+  /** Versions and hashes of what the gate guards: when one changes, the gate runs again. */
+  readonly triggers: readonly string[];
+  /** The same for secrets: their hashes. */
+  readonly secretTriggers?: readonly string[];
+  /** The resource's own URN, by which it finds its row. */
+  readonly row: string;
+}
+
+export interface GateState extends GateProperties {
+  /** What was observed when the gate opened, or when it was last found open. */
+  readonly evidence: Evidence;
+  /** Seconds until it opened. */
+  readonly waitedSeconds: number;
+  /** Conditions that a later observation found to be no longer met. */
+  readonly drift: readonly string[];
+}
+
+/** Seconds for the one observation of a refresh, even if the cluster is unreachable. All gates are observed at the same time. */
+const refreshSeconds = 8;
+/** Seconds for which a condition must be unmet to count: a node that is being probed at that moment may still answer. */
+const unmetSeconds = 2;
+/** The least time for a trial, even if the gate's own wait has used up more of its deadline: creating a volume takes time. */
+const leastTrialSeconds = 60;
+
+export const operations = {
+  id: ({ gate }) => gate,
+
+  migrate({ inputs, settings, ...state }) {
+    const { nodes, ...rest } = inputs as GateState["inputs"];
+    return {
+      ...renamed(state, { waited: "waitedSeconds" }),
+      inputs: nodes === undefined ? rest : { ...rest, nodes: nodesOf(nodes) },
+      settings: renamed(settings, { deadline: "deadlineSeconds", stable: "stableSeconds" }),
+    };
+  },
+
+  /** Waits, and throws when the gate does not open. */
+  async create(properties, context) {
+    const { evidence, remarks, seconds } = await open(properties, context);
+    for (const remark of remarks) await context.note(remark, "warning");
+    return { ...properties, evidence, waitedSeconds: Math.round(seconds * 10) / 10, drift: [] };
+  },
+
+  /** Renewed credentials are only recorded; any other change makes the gate wait again. */
+  difference(olds, news) {
+    if (reasonsToProveAgain(olds, news) !== undefined) return { kind: "update" };
+    return { kind: isDeepStrictEqual(olds.credentials, news.credentials) ? "none" : "record" };
+  },
+
+  /** Drift that a refresh found is in no input, so the row shows it. */
+  notes(olds, news) {
+    const reasons = reasonsToProveAgain(olds, news);
+    return reasons === undefined ? [] : [{ text: reasons, as: "row" }];
+  },
+
+  /** Observes once and never throws: a dead cluster must not block a refresh. */
+  async read(state, { clock, note }) {
+    const { drift, unknown, evidence, remarks } = await observeOnce(state, clock);
+    if (drift.length > 0) await note(`conditions are no longer met: ${drift.join("; ")}`, "warning");
+    if (unknown !== undefined) await note(`could not be observed${unknown}`, "warning");
+    const news = Object.entries(evidence).filter(([key, seen]) => !isDeepStrictEqual(seen, state.evidence[key]));
+    if (news.length > 0) await note(`is open; new evidence: ${JSON.stringify(Object.fromEntries(news))}`, "row");
+    // In a refresh a warning means drift, or something that could not be observed. What the state already contains is neither.
+    for (const remark of remarks) await note(remark, news.length > 0 ? "warning" : "info");
+    return { ...state, evidence: { ...state.evidence, ...evidence }, drift };
+  },
+
+  outcome: ({ waitedSeconds }) => `open after ${waitedSeconds} s`,
+
+  // It reports what it waited for, and on which node.
+  endsWhenInterrupted: true,
+} satisfies ResourceOperations<GateProperties, GateState, ResourceContext>;
+
+export const { create, read, diff, update, remove } = engineCalls<GateProperties, GateState, ResourceContext>(
+  operations,
+  (context) => context,
+);
+
+type WaitContext = Pick<ResourceContext, "clock" | "interrupted" | "report" | "onWait">;
+
+/** What is reported about a gate that opened. */
+interface Opened {
+  readonly evidence: Evidence;
+  readonly remarks: readonly string[];
+  readonly seconds: number;
+}
+
+/** The gate's own wait, then its trial in the remaining time. */
+async function open(properties: GateProperties, context: WaitContext): Promise<Opened> {
+  const { settings } = properties;
+  const [gate, inputs] = [gateOf(properties), inputsOf(properties)];
+  const proven = await pass(gate, inputs, settings, context);
+  const remarks = gate.remarks?.(proven.observation, inputs) ?? [];
+  const trial = gate.trial?.(inputs);
+  if (trial === undefined) return { ...proven, remarks };
+  const least = Math.min(leastTrialSeconds, settings.deadlineSeconds);
+  const deadlineSeconds = Math.max(settings.deadlineSeconds - proven.seconds, least);
+  const left = { ...settings, deadlineSeconds, stableSeconds: 0 };
+  const tried = await pass(trial, inputs, left, context, proven.seconds);
+  return {
+    evidence: { ...proven.evidence, ...tried.evidence },
+    remarks,
+    seconds: proven.seconds + tried.seconds,
+  };
+}
+
+/** One wait, which must succeed; `before` is the number of seconds that the gate has waited already. */
+async function pass(
+  check: GateCheck<object, unknown>,
+  inputs: object,
+  settings: GateSettings,
+  context: WaitContext,
+  before = 0,
+) {
+  const began = context.clock.now();
+  const end = await waitUntil(check, inputs, settings, context).catch((error) => {
+    throw observationFailure(check.name, error);
+  });
+  if (end.kind !== "opened") {
+    const logs = end.kind === "interrupted" ? undefined : await lastLines(end.unmet, inputs, context.clock);
+    throw gateFailure(check, { ...end, seconds: before + end.seconds }, settings.stableSeconds, logs);
+  }
+  const { observation, seconds, held } = end;
+  context.onWait?.({
+    began,
+    held: began + held * 1000,
+    opened: began + seconds * 1000,
+    stableSeconds: settings.stableSeconds,
+  });
+  return { observation, evidence: check.evidence(observation, inputs), seconds };
+}
+
+/** Waits for what a gate or its trial names. */
+export function waitUntil<Inputs extends object, Observation>(
+  check: GateCheck<Inputs, Observation>,
+  inputs: Inputs,
+  settings: GateSettings,
+  { clock, interrupted, report }: Pick<WaitContext, "clock"> & Partial<WaitContext>,
+) {
+  return waitFor({
+    conditions: check.conditions(inputs),
+    settings,
+    observe: (signal) => check.observe(inputs, signal, clock),
+    clock,
+    ...(interrupted !== undefined && { interrupted }),
+    ...(report !== undefined && { onProgress: report }),
+  });
+}
+
+/** Loads what talks to nodes only where a log is to be read. */
+async function lastLines(unmet: readonly Unmet[], inputs: object, clock: ResourceContext["clock"]) {
+  if (!unmet.some(({ verdict }) => "log" in verdict)) return undefined;
+  const { readLogs } = await import("./talos/lastLogLines.ts");
+  return readLogs(unmet, inputs as TalosGateInputs, clock);
+}
+
+interface Observed extends Pick<Opened, "evidence" | "remarks"> {
+  /** What is no longer met. */
+  readonly drift: readonly string[];
+  /** What could not be observed: this is no drift, and does not make the gate run again. */
+  readonly unknown?: string;
+}
+
+/** New evidence of an open gate is no drift: it replaces the old one. */
+async function observeOnce(state: GateState, clock: ResourceContext["clock"]): Promise<Observed> {
+  const nothing = { drift: [], evidence: {}, remarks: [] };
+  try {
+    const [gate, inputs] = [gateOf(state), inputsOf(state)];
+    const end = await waitUntil(
+      gate,
+      inputs,
+      { deadlineSeconds: refreshSeconds, stableSeconds: 0, unmetSeconds },
+      { clock },
+    );
+    if (end.kind === "opened") {
+      const { observation } = end;
+      return {
+        drift: [],
+        evidence: gate.evidence(observation, inputs),
+        remarks: gate.remarks?.(observation, inputs) ?? [],
+      };
+    }
+    if (!end.hasObserved) return { ...nothing, unknown: ` in ${refreshSeconds} s: nothing was observed` };
+    const unknown = end.unmet.filter(isUnseen).map(describe).join("; ");
+    const drift = end.unmet.filter((one) => !isUnseen(one)).map(describe);
+    return { ...nothing, drift, ...(unknown !== "" && { unknown: ` in ${refreshSeconds} s: ${unknown}` }) };
+  } catch (error) {
+    return { ...nothing, unknown: `: ${reasonOf(error)}` };
+  }
+}
+
+function reasonsToProveAgain(olds: GateState, news: GateProperties): string | undefined {
+  if (olds.drift.length > 0) return `must run again: ${olds.drift.join("; ")}`;
+  const parts = { gate: "gate", inputs: "inputs", triggers: "triggers", secretTriggers: "secrets" } as const;
+  const changed = (Object.keys(parts) as (keyof typeof parts)[]).filter(
+    (key) => !isDeepStrictEqual(olds[key], news[key]),
+  );
+  if (changed.length === 0) return undefined;
+  const named = changed.map((key) => parts[key]).join(" and ");
+  // In a preview the outputs of a resource that is updated are unknown, although they may stay the same.
+  return changed.every((key) => hasUnknown(news[key]))
+    ? `may have to run again: ${named} not known yet`
+    : `must run again: ${named} changed`;
+}
+
+/** Some gates get only the nodes' names. */
+function nodesOf(nodes: unknown): unknown {
+  const areNames = Array.isArray(nodes) && nodes.every((node) => typeof node === "string");
+  return areNames ? nodes : allRenamed(nodes, { endpoint: "talosAddress" });
+}
+
+function gateOf({ gate: name }: GateProperties): AnyGate {
+  const gate = findGate(name);
+  if (gate === undefined) throw new Error(`there is no gate ${name}`);
+  return gate;
+}
+
+function inputsOf({ inputs, credentials }: GateProperties): object {
+  return { ...inputs, credentials };
+}

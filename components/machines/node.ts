@@ -1,2 +1,0 @@
-/** What a node is told to be in the cluster. */
-export type Role = "controlplane" | "worker";

@@ -1,0 +1,29 @@
+import type { ConfigPatch, MachineConfigInput } from "../machineInput.ts";
+import { isAtLeast } from "../versions.ts";
+
+/** Name servers instead of those from DHCP or the platform, and no search domain from the hostname. */
+export function resolversPatches({ talosVersion, network }: MachineConfigInput): readonly ConfigPatch[] {
+  const { nameservers, disableSearchDomain } = network;
+  if (nameservers.length === 0 && !disableSearchDomain) {
+    return [];
+  }
+  return isAtLeast(talosVersion, 12)
+    ? [
+        {
+          apiVersion: "v1alpha1",
+          kind: "ResolverConfig",
+          ...(nameservers.length > 0 && { nameservers: nameservers.map((address) => ({ address })) }),
+          ...(disableSearchDomain && { searchDomains: { disableDefault: true } }),
+        },
+      ]
+    : [
+        {
+          machine: {
+            network: {
+              ...(nameservers.length > 0 && { nameservers }),
+              ...(disableSearchDomain && { disableSearchDomain: true }),
+            },
+          },
+        },
+      ];
+}

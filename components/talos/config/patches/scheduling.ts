@@ -1,0 +1,21 @@
+import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
+
+/** Allows pods on control planes, by default if there is no other node. */
+export function schedulingPatches(
+  { machine, nodes }: MachineConfigInput,
+  { role }: MachineNode,
+): readonly ConfigPatch[] {
+  const scheduled = machine.scheduleOnControlPlanes ?? nodes.every((node) => node.role === "controlplane");
+  if (role !== "controlplane" || !scheduled) {
+    return [];
+  }
+  return [
+    {
+      machine: {
+        // The generator excludes control planes from load balancers; if they run the pods, a load balancer must reach them.
+        nodeLabels: { "node.kubernetes.io/exclude-from-external-load-balancers": { $patch: "delete" } },
+      },
+      cluster: { allowSchedulingOnControlPlanes: true },
+    },
+  ];
+}

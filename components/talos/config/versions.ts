@@ -1,0 +1,95 @@
+/**
+ * The first and last Kubernetes minor version that each Talos minor version runs.
+ * Source: MinimumKubernetesVersion and MaximumKubernetesVersion in siderolabs/talos
+ * pkg/machinery/compatibility/talos1<minor> (v1.13.8), cut to the minor versions that Sluice knows, 1.32 and later.
+ */
+const kubernetesMinors: Readonly<Record<number, readonly [first: number, last: number]>> = {
+  11: [32, 34],
+  12: [32, 35],
+  13: [32, 36],
+};
+
+const talosMinors = Object.keys(kubernetesMinors).map(Number);
+const versionFormat = /^v?(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?$/;
+
+/** Why a pair of versions cannot be used. */
+export interface VersionFault {
+  readonly path: "talosVersion" | "kubernetesVersion";
+  readonly message: string;
+}
+
+/** Every fault of the pair, none when it is supported. Patch levels and pre-releases are not checked: they are released faster than this table. */
+export function versionFaults(talos: string, kubernetes: string): readonly VersionFault[] {
+  const talosMinor = minorOf(talos);
+  const kubernetesMinor = minorOf(kubernetes);
+  const range = talosMinor === undefined ? undefined : kubernetesMinors[talosMinor];
+  const faults: VersionFault[] = [];
+
+  if (talosMinor === undefined) {
+    faults.push({ path: "talosVersion", message: notAVersion("Talos", talos, "1.12.6") });
+  } else if (range === undefined) {
+    faults.push({
+      path: "talosVersion",
+      message: `Talos ${talos} is not supported: set talosVersion to a release of ${span(talosMinors)}`,
+    });
+  }
+
+  if (kubernetesMinor === undefined) {
+    faults.push({ path: "kubernetesVersion", message: notAVersion("Kubernetes", kubernetes, "1.35.4") });
+  } else if (range !== undefined && (kubernetesMinor < range[0] || kubernetesMinor > range[1])) {
+    const others = talosMinors.filter((minor) => runs(minor, kubernetesMinor));
+    const remedy = `set kubernetesVersion to a release of ${span(range)}`;
+    faults.push({
+      path: "kubernetesVersion",
+      message:
+        `Talos ${talos} does not run Kubernetes ${kubernetes}: ` +
+        (others.length === 0 ? remedy : `${remedy}, or talosVersion to a release of ${span(others)}`),
+    });
+  }
+  return faults;
+}
+
+/** Whether a Talos version is 1.`minor` or later. */
+export function isAtLeast(version: string, minor: number): boolean {
+  const actual = minorOf(version);
+  if (actual === undefined) {
+    throw new Error(notAVersion("Talos", version, "1.12.6"));
+  }
+  return actual >= minor;
+}
+
+/** The config contract of a Talos version, `v1.12` of `1.12.6`: what the generator may assume of the node that reads the config. */
+export function talosContract(version: string): string {
+  const minor = minorOf(version);
+  if (minor === undefined) {
+    throw new Error(notAVersion("Talos", version, "1.12.6"));
+  }
+  return `v1.${minor}`;
+}
+
+/** The table in docs/versions.md. */
+export function versionTable(): string {
+  const rows = Object.entries(kubernetesMinors).map(
+    ([talos, [first, last]]) => `| 1.${talos} | 1.${first} | 1.${last} |`,
+  );
+  return ["| Talos | Kubernetes, from | to |", "| --- | --- | --- |", ...rows].join("\n");
+}
+
+function minorOf(version: string): number | undefined {
+  const [, major, minor] = versionFormat.exec(version) ?? [];
+  return major === "1" ? Number(minor) : undefined;
+}
+
+function runs(talosMinor: number, kubernetesMinor: number): boolean {
+  const range = kubernetesMinors[talosMinor];
+  return range !== undefined && kubernetesMinor >= range[0] && kubernetesMinor <= range[1];
+}
+
+function span(minors: readonly number[]): string {
+  const [first, last] = [minors[0], minors.at(-1)];
+  return first === last ? `1.${first}` : `1.${first} to 1.${last}`;
+}
+
+function notAVersion(product: string, version: string, example: string): string {
+  return `'${version}' is not a version of ${product}: it must be a full version of major 1, such as ${example}`;
+}

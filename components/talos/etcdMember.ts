@@ -1,6 +1,0 @@
-import type { EtcdMember } from "./client/talosClient.ts";
-
-/** Whether a member is the one of the node at this address: names may be another node's, or not known yet. */
-export function memberIsAt({ peerUrls }: Pick<EtcdMember, "peerUrls">, address: string): boolean {
-  return peerUrls.some((url) => new URL(url).hostname.replace(/^\[|\]$/g, "") === address);
-}

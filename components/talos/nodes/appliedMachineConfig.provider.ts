@@ -1,0 +1,210 @@
+// The operations of an AppliedMachineConfig.
+import type { ResourceInputs } from "../../engine/checkoutResource.ts";
+import { isUnknown } from "../../engine/isUnknown.ts";
+import { allRenamed, renamed } from "../../engine/renamed.ts";
+import { engineCalls, type ResourceOperations } from "../../engine/resourceProvider.ts";
+import type { FailureCode } from "../../errors/catalogue.ts";
+import { SluiceError } from "../../errors/sluiceError.ts";
+import { sha256 } from "../../model/contentHash.ts";
+import { withDeadline } from "../../waiting/deadline.ts";
+import { type NodeResourceContext, nodeContext, using } from "../access/nodeAccess.ts";
+import { asFailure, endFailure } from "../access/nodeFailure.ts";
+import { lookAt, type NodeLook, runningConfig } from "../access/nodeResources.ts";
+import { isSameConfig } from "../config/configDiff.ts";
+import { configDrift } from "../config/configDrift.ts";
+import { configSummary } from "../config/configSummary.ts";
+import { unsupportedKubernetesStep } from "../config/kubernetesStep.ts";
+import { type RunningTalos, talosFaults, upgradeRemedy, wantedTalos } from "../config/wantedTalos.ts";
+import type { AppliedMachineConfigArgs } from "./appliedMachineConfig.ts";
+import { configureNode } from "./configureNode.ts";
+
+export type AppliedMachineConfigInputs = ResourceInputs<AppliedMachineConfigArgs>;
+
+export interface AppliedMachineConfigState extends AppliedMachineConfigInputs, NodeLook {
+  /** The config that a refresh found on the node, if it is not the one that was sent: a preview shows what drifted. Secret. */
+  readonly found?: string | undefined;
+  /** Hash of the config that the node runs. */
+  readonly configHash: string;
+  /** How often it got its config again in maintenance; if this changes, the gates run again. */
+  readonly joins: number;
+  /** The node's state when it was observed last. */
+  readonly state: "ours" | "maintenance" | "foreign";
+  /** How many attempts the last change of its config took (S1.5). */
+  readonly attempts: number;
+  /** Failure code of the attempt before the last one, if there was one. */
+  readonly lastError?: FailureCode;
+  /** What a refresh found to be different, as text, secrets masked. */
+  readonly drift: readonly string[];
+}
+
+/** Seconds for everything that a refresh asks of a node, even of one that is gone. */
+const readDeadlineSeconds = 5;
+
+export const operations = {
+  id: ({ node }) => node,
+
+  create: async (inputs, context) => ({ ...(await configure(inputs, context)).state, joins: 0 }),
+
+  /** Whatever changed in the inputs, the node is asked what it runs: if that is the wanted config, nothing is written. */
+  async update({ joins }, inputs, context) {
+    const { state, did } = await configure(inputs, context);
+    return { ...state, joins: did === "joined" ? joins + 1 : joins };
+  },
+
+  difference(olds, news) {
+    if (olds.machineId !== news.machineId) return { kind: "replace", keys: ["machineId"] };
+    const isFound = olds.drift.length > 0 || hasLostConfig(olds, news);
+    const isOther = isFound || isWritten(olds, news) || reach(olds) !== reach(news);
+    return { kind: isOther ? "update" : "none" };
+  },
+
+  /** Also if the machine is replaced: the cluster that it joins runs the version in the state. */
+  refusal(olds, { node, machineConfiguration: is }) {
+    if (isUnknown(is)) return undefined;
+    const step = unsupportedKubernetesStep(configOf(olds), is);
+    if (step === undefined) return undefined;
+    const { component, from, to, remedy } = step;
+    return new SluiceError({
+      code: "SLU-T214",
+      where: node,
+      what: "Kubernetes to change by one minor version at most, and not down",
+      seen: `${component} runs ${from}, and would be ${to}`,
+      remedy,
+    });
+  },
+
+  /** In a preview this shows the user what would change on the node. */
+  notes(olds, news) {
+    const { machineConfiguration: is, node } = news;
+    if (isUnknown(is) || olds.machineId !== news.machineId) return [];
+    const lost = `${node} is in maintenance, without its config: it is sent again`;
+    return [
+      ...(hasLostConfig(olds, news) ? [{ text: lost, as: "warning" } as const] : []),
+      ...(isWritten(olds, news) ? [{ text: configSummary(node, configOf(olds), is), as: "info" } as const] : []),
+    ];
+  },
+
+  /** Observes once, within a time limit. A node that does not answer stays in the state: it still exists, only the connection failed. */
+  async read(state, context) {
+    const seen = await look(state, context).catch(notSeen);
+    if (seen.state === "silent") {
+      const what = "code" in seen ? `could not be observed (${seen.code})` : "does not answer";
+      await context.note(`${state.node} ${what}: ${seen.why}. Its last known state is kept.`, "warning");
+      return state;
+    }
+    const news = newsOf(state, seen);
+    if (news.drift.length > 0) await context.note(`${state.node}: ${news.drift.join("; ")}`, "warning");
+    // Not set to undefined, because the engine accepts no such value.
+    const { found: _, ...rest } = state;
+    return { ...rest, ...news };
+  },
+
+  migrate: (state) => ({
+    // An output that is missing in the state is unknown in every preview, and so are the gates that use it as an input.
+    joins: 0,
+    ...renamed(state, { endpoint: "talosAddress", deadline: "deadlineSeconds" }),
+    peers: allRenamed(state.peers, { node: "name", endpoint: "talosAddress" }),
+  }),
+
+  outcome: ({ version, stage }) => `runs its config: Talos ${version}, ${stage}`,
+} satisfies ResourceOperations<AppliedMachineConfigInputs, AppliedMachineConfigState, NodeResourceContext>;
+
+export const { create, read, diff, update, remove } = engineCalls<
+  AppliedMachineConfigInputs,
+  AppliedMachineConfigState,
+  NodeResourceContext
+>(operations, nodeContext);
+
+async function configure(inputs: AppliedMachineConfigInputs, context: NodeResourceContext) {
+  const began = context.clock.now();
+  const { did, ...seen } = await configureNode(inputs, context);
+  refuseOtherTalos(inputs, seen, (context.clock.now() - began) / 1000);
+  if (seen.attempts > 1) await context.note(`${inputs.node} runs its config after ${seen.attempts} attempts`, "info");
+  const configHash = sha256(inputs.machineConfiguration);
+  const state: Omit<AppliedMachineConfigState, "joins"> = { ...inputs, ...seen, configHash, state: "ours", drift: [] };
+  return { did, state };
+}
+
+/** Whether a run found the loss of the config and has not sent it again yet. A refresh passes the same input once more. */
+function hasLostConfig(olds: AppliedMachineConfigState, { lostConfigIn: run }: AppliedMachineConfigInputs): boolean {
+  return run !== undefined && !isUnknown(run) && run !== olds.lostConfigIn;
+}
+
+/** The config that the node runs, as far as it is known. */
+function configOf({ found, machineConfiguration }: AppliedMachineConfigState): string {
+  return found ?? machineConfiguration;
+}
+
+/** Whether the node is to get another config. */
+function isWritten(olds: AppliedMachineConfigState, { machineConfiguration: is }: AppliedMachineConfigInputs): boolean {
+  const was = configOf(olds);
+  return was !== is && (isUnknown(is) || !isSameConfig(was, is));
+}
+
+/** A node that answers with an error does answer, and what it reports can be fixed. */
+function notSeen(error: unknown) {
+  const { code, seen: why, retryable } = asFailure(error, "SLU-T106");
+  return { state: "silent" as const, why, ...(!retryable && { code }) };
+}
+
+type Seen = Exclude<Awaited<ReturnType<typeof look>>, { state: "silent" }>;
+
+/** What is known of a node that answered. */
+function newsOf(props: AppliedMachineConfigState, seen: Seen) {
+  if (seen.state === "foreign") return { state: seen.state, drift: [`belongs to another cluster: ${seen.why}`] };
+  if (seen.state === "maintenance") return { state: seen.state, drift: ["is in maintenance, without a config"] };
+  const { config, ...talos } = seen;
+  const sent = props.machineConfiguration;
+  const isSent = isSameConfig(config, sent);
+  const wanted = wantedTalos(sent);
+  const drift = [
+    ...configDrift(sent, config),
+    ...(wanted === undefined ? [] : talosFaults(talos, wanted, props.imageSchematic)),
+  ];
+  return { ...talos, ...(!isSent && { found: config }), configHash: sha256(isSent ? sent : config), drift };
+}
+
+async function look(props: AppliedMachineConfigState, { access, clock }: NodeResourceContext) {
+  const { talosAddress, credentials } = props;
+  const options = { deadlineSeconds: readDeadlineSeconds };
+  const asked = (async () => {
+    const state = await access.probe(talosAddress, credentials);
+    if (state.kind === "unreachable" || state.kind === "invalid") return { state: "silent" as const, why: state.why };
+    if (state.kind === "settling") return { state: "silent" as const, why: `it is in stage ${state.stage}` };
+    if (state.kind === "foreign") return { state: state.kind, why: state.why };
+    if (state.kind === "maintenance") return { state: state.kind };
+    return await using(access.configured(talosAddress, credentials), async (client) => {
+      const [config = "", found] = await Promise.all([runningConfig(client, options), lookAt(client, options)]);
+      return { state: state.kind, config, ...found };
+    });
+  })();
+  return await withDeadline(
+    clock,
+    readDeadlineSeconds * 1000,
+    asked,
+    () => new SluiceError({ code: "SLU-T106", seen: `no answer within ${readDeadlineSeconds} s`, retryable: true }),
+  );
+}
+
+/** An upgrade reboots the node and may not be a step that Talos supports, so it is never a side effect: the failure names the command. */
+function refuseOtherTalos(
+  { node, address, machineConfiguration, imageSchematic }: AppliedMachineConfigInputs,
+  { attempts, ...running }: RunningTalos & { readonly attempts: number },
+  seconds: number,
+): void {
+  const wanted = wantedTalos(machineConfiguration);
+  const faults = wanted === undefined ? [] : talosFaults(running, wanted, imageSchematic);
+  if (wanted === undefined || faults.length === 0) return;
+  const failure = new SluiceError({
+    code: "SLU-T212",
+    seen: faults.join("; "),
+    remedy: upgradeRemedy(address, wanted),
+  });
+  const what = `the node to run Talos ${wanted.version}`;
+  throw endFailure(failure, { node, what, state: "ours", attempts, seconds });
+}
+
+/** Everything by which the node is reached and identified: a refresh needs the current values. */
+function reach({ talosAddress, credentials, identity, role }: AppliedMachineConfigInputs): string {
+  return JSON.stringify([talosAddress, credentials.ca, credentials.crt, credentials.key, identity, role]);
+}
