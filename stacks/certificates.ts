@@ -1,11 +1,11 @@
-// How long the certificates in what is handed out are good for.
+// How long the certificates in the talosconfig and kubeconfig are still valid.
 import * as pulumi from "@pulumi/pulumi";
-import { endOf, kubeconfigEnd } from "../components/talos/certificateLife.ts";
 import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
-import { ClientCertificate } from "../components/talos/clientCertificate.ts";
-import type { ClusterConfig } from "./schema.ts";
+import { endOf, kubeconfigEnd } from "../components/talos/credentials/certificateLife.ts";
+import { ClientCertificate } from "../components/talos/credentials/clientCertificate.ts";
+import type { ClusterConfig } from "./schema/clusterConfig.ts";
 
-/** Nothing waits for it, and it waits for nobody but those who make the certificates: it is for refreshes, which tell that an end is near. */
+/** Nothing depends on it, and it depends only on the certificates: it lets a refresh report that an expiry is near. */
 export function watchCertificates(
   { clusterName, clientCertificateDays: renewDays }: ClusterConfig,
   {

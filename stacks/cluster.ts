@@ -1,100 +1,96 @@
-// The whole chain, a line a stage, with a gate between every two. What a stage does is in its component; it waits for the gate before it.
-import * as pulumi from "@pulumi/pulumi";
-import { Members } from "../components/lifecycle/members.ts";
-import { Bootstrap } from "../components/talos/bootstrap.ts";
-import { clientCredentials } from "../components/talos/clientCredentials.ts";
-import { Kubeconfig } from "../components/talos/kubeconfig.ts";
-import { MachineSecrets } from "../components/talos/machineSecrets.ts";
-import { NodeConfigurations } from "../components/talos/nodeConfigurations.ts";
+// The complete chain: each stage is a call, and waits for the gate before it. docs/architecture.md has a diagram of it.
+import { backupFresh } from "../components/gates/backupFresh.ts";
+import { ciliumReady } from "../components/gates/ciliumReady.ts";
+import { csiReady } from "../components/gates/csiReady.ts";
+import { etcd } from "../components/gates/etcd.ts";
+import { gitOpsReady } from "../components/gates/gitOpsReady.ts";
+import { firstKubernetesApi, kubernetesApi } from "../components/gates/kubernetesApi.ts";
+import { nodesJoined } from "../components/gates/nodesJoined.ts";
+import { nodesReady } from "../components/gates/nodesReady.ts";
+import { preflight } from "../components/gates/preflight.ts";
+import { sealedSecretsReady } from "../components/gates/sealedSecretsReady.ts";
+import { stages } from "../components/gates/stages.ts";
+import { talosServices } from "../components/gates/talosServices.ts";
+import { virtualAddress } from "../components/gates/virtualAddress.ts";
+import { takeBackups } from "./backups.ts";
 import { watchCertificates } from "./certificates.ts";
-import { deployEndpoint } from "./endpoint.ts";
-import { ClusterGates } from "./gates.ts";
+import { clientEndpoint, kubernetesUrl } from "./endpoint.ts";
+import { machineFacts } from "./facts.ts";
+import { gateChain } from "./gateChain.ts";
 import { deployMachineConfigs } from "./machineConfigs.ts";
 import { deployMachines } from "./machines.ts";
-import { type ClusterOutputs, gitOpsRevision, machineOutputs } from "./outputs.ts";
-import { deployPlatform } from "./platform.ts";
-import type { ClusterConfig } from "./schema.ts";
+import { type ClusterOutputs, clusterOutputs } from "./outputs.ts";
+import type { ClusterConfig } from "./schema/clusterConfig.ts";
+import {
+  installCilium,
+  installCloud,
+  installer,
+  installFlux,
+  installKubeVip,
+  installSealedSecrets,
+  installServiceAddresses,
+} from "./softwareStages.ts";
+import {
+  applyMachineConfigs,
+  backUpBeforeReplacement,
+  bootstrapEtcd,
+  createSecrets,
+  issueKubeconfig,
+  joinMembers,
+  type LiveNodes,
+} from "./talosStages.ts";
 
-export function deployCluster(config: ClusterConfig): ClusterOutputs {
-  const { clusterName: name, timeouts, apply } = config;
+const noNodes: LiveNodes = { isInMaintenance: async () => false, run: "" };
 
-  const secrets = new MachineSecrets(name, { talosVersion: config.talosVersion }, { protect: config.protect });
-  const { clientConfiguration, clusterIdentifier } = secrets;
-  const credentials = clientCredentials(clientConfiguration);
-
-  const platform = deployMachines(config, credentials);
+/** `nodes` is only asked in an update; tests have none. */
+export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = noNodes): Promise<ClusterOutputs> {
+  const { gate, reports } = gateChain(config);
+  // Without a token of the account this throws, and nothing was created yet.
+  const resources = await config.platform.resources(config);
+  const secrets = await createSecrets(config);
+  const platform = deployMachines(config, resources, secrets);
   const configs = deployMachineConfigs(config, platform, secrets);
-  const outputs = machineOutputs(config, platform, configs, credentials);
 
-  const { machines } = platform;
-  const identities = machines.map(({ machineId }) => machineId);
-  const gates = new ClusterGates(config, machines);
-  const talos = gates.onTalos(credentials);
+  const known = machineFacts(config, platform, secrets);
+  const fit = gate(preflight, known, platform.ready);
+  const saved = backUpBeforeReplacement(config, platform, secrets, fit);
+  const applied = applyMachineConfigs(config, platform, configs, secrets, nodes, saved);
 
-  const fit = talos.preflight(platform.ready, identities);
+  // The basis of all later stages: the machines, and the configs that they run.
+  const ground = { ...known, ground: [...known.machineIds, ...applied.hashes] };
+  const staged = gate(stages, ground, [applied]);
+  const bootstrap = bootstrapEtcd(config, platform, secrets, applied, staged);
+  const members = joinMembers(config, platform, secrets, [...staged, bootstrap]);
+  const quorum = gate(etcd, ground, [members]);
+  const healthy = gate(talosServices, ground, quorum);
 
-  const configurations = new NodeConfigurations(
-    name,
-    {
-      machines,
-      machineConfigurations: configs.machineConfigurations,
-      credentials,
-      parallel: apply.parallel,
-      retry: { ...apply, cap: apply.maxDelay },
-      deadline: timeouts.stages,
-    },
-    { dependsOn: [fit] },
-  );
-  // What every later proof stands on: the machines, and the configs that they run.
-  const ground = [...identities, ...configurations.hashes];
-  const staged = talos.stages([configurations], ground);
+  // Until the VIP has answered, everything uses the first control plane's own address.
+  const issued = issueKubeconfig(config, platform, secrets, healthy);
+  const cluster = { config, clusterIdentifier: secrets.clusterIdentifier, deletedWith: bootstrap };
+  const own = { ...ground, server: issued.ownUrl, kubeconfig: issued.at(issued.ownUrl) };
+  const answering = gate(firstKubernetesApi, own, healthy);
+  const announced = installKubeVip(cluster, own.kubeconfig, answering);
+  const shared = gate(virtualAddress, own, announced);
 
-  const controlPlanes = machines.filter(({ role }) => role === "controlplane");
-  const [first] = controlPlanes;
-  if (first === undefined) throw new Error("there is no control plane"); // a rule says it before
-  const bootstrap = new Bootstrap(
-    name,
-    { controlPlanes, credentials, deadline: timeouts.etcd },
-    { dependsOn: [staged] },
-  );
-  const members = new Members(
-    name,
-    { machines, credentials, drainDeadline: timeouts.drain, deadline: timeouts.stages },
-    { dependsOn: [staged, bootstrap] },
-  );
-  const quorum = talos.etcd([members], ground);
-  const healthy = talos.services([quorum], ground);
+  const server = kubernetesUrl(clientEndpoint(config, platform));
+  const kubernetes = { ...ground, server, kubeconfig: issued.at(server, shared) };
+  const serving = gate(kubernetesApi, kubernetes, shared);
+  const joined = gate(nodesJoined, kubernetes, serving);
 
-  const access = new Kubeconfig(
-    name,
-    {
-      ...{ controlPlane: first.reach, clientConfiguration },
-      ...{ renewDays: config.clientCertificateDays, deadline: timeouts.kubeconfig },
-    },
-    { dependsOn: [healthy] },
-  );
-  const shown = deployEndpoint({
-    ...{ config, first, access, credentials, clusterIdentifier, gates, ground },
-    ...{ after: healthy, deletedWith: bootstrap },
-  });
-  const server = pulumi.interpolate`https://${platform.endpoint}:6443`;
-  const kubeconfig = access.at(server, [shown]);
-  const kubernetes = gates.onKubernetes(kubeconfig, ground);
-  const serving = kubernetes.api([shown], [server, ...ground]);
-  const joined = kubernetes.joined([serving], ground);
+  const install = installer(cluster, kubernetes.kubeconfig, joined);
+  const routed = gate(ciliumReady, kubernetes, installCilium(install, joined));
+  const addresses = installServiceAddresses(install, routed);
+  const account = installCloud(install, platform.cloudAccount, routed);
+  const controller = installCloud(install, platform.cloudController, [...routed, ...account]);
+  const ready = gate(nodesReady, kubernetes, [...routed, ...addresses, ...controller]);
+  const volumes = installCloud(install, platform.volumes, [...ready, ...account]);
+  const stored = gate(csiReady, kubernetes, volumes.length > 0 ? volumes : ready);
+  const sealed = gate(sealedSecretsReady, kubernetes, installSealedSecrets(install, stored));
+  const reconciled = gate(gitOpsReady, kubernetes, installFlux(install, sealed));
+  gate(backupFresh, kubernetes, takeBackups(install, platform, secrets, reconciled));
 
-  deployPlatform({
-    config,
-    kubeconfig,
-    clusterIdentifier,
-    hcloud: platform.hcloud,
-    proxmoxCsi: platform.proxmoxCsi,
-    after: [joined],
-    deletedWith: bootstrap,
-    gate: kubernetes.platform,
-  });
-
+  const { credentials } = secrets;
+  const { kubeconfig } = kubernetes;
   watchCertificates(config, { credentials, kubeconfig });
-  const { reports } = gates;
-  return { ...outputs, endpoint: server, kubeconfig, gates: reports, gitOpsRevision: gitOpsRevision(reports) };
+  return clusterOutputs(config, { platform, configs, credentials, server, kubeconfig, reports });
 }

@@ -1,15 +1,29 @@
+import { backupNamespace, backupRole } from "../components/backup/inClusterNames.ts";
 import { addressPlan } from "../components/network/addressPlan.ts";
 import { controlPlaneEndpoint } from "../components/network/endpoint.ts";
-import type { MachineConfigInput, MachineNode } from "../components/talos/machineInput.ts";
-import { switchStates } from "./rules/switches.ts";
-import type { ClusterConfig } from "./schema.ts";
+import type { MachineConfigInput, MachineNode } from "../components/talos/config/machineInput.ts";
+import type { ClusterConfig } from "./schema/clusterConfig.ts";
+import { switchStates } from "./schema/switches.ts";
 
-/** What the machine configs of all nodes are made from. */
+/** The input of the machine configs of all nodes. */
 export function machineConfigInput(config: ClusterConfig): MachineConfigInput {
-  return { ...config, endpoint: controlPlaneEndpoint(config), switches: switchStates(config) };
+  const { platform, settings } = config;
+  return {
+    ...config,
+    endpoint: nodeEndpoint(config),
+    switches: switchStates(config),
+    hasCloudController: platform.hasCloudController(settings),
+    podAccess: config.backup.schedule === undefined ? undefined : { namespace: backupNamespace, role: backupRole },
+  };
 }
 
-/** The nodes with what the address plan adds to their entries. */
+/** The host by which nodes reach the Kubernetes API. */
+export function nodeEndpoint(config: ClusterConfig): string {
+  const { platform, settings } = config;
+  return controlPlaneEndpoint({ ...config, loadBalancer: platform.loadBalancer?.(settings)?.value });
+}
+
+/** The nodes with their MACs from the address plan. */
 export function machineNodes(config: ClusterConfig): MachineNode[] {
   const macs = new Map(addressPlan(config).map(({ name, mac }) => [name, mac]));
   return config.nodes.map((node) => ({ ...node, mac: macs.get(node.name) }));

@@ -1,14 +1,14 @@
-// What each node is told to be, and what opens the cluster for a person.
+// The machine config of each node, and the talosconfig.
 import type * as pulumi from "@pulumi/pulumi";
-import type { MachineSecrets } from "../components/talos/machineSecrets.ts";
-import { NodeMachineConfig } from "../components/talos/nodeMachineConfig.ts";
-import { Talosconfig } from "../components/talos/talosconfig.ts";
+import { Talosconfig } from "../components/talos/credentials/talosconfig.ts";
+import { GeneratedMachineConfig } from "../components/talos/generate/generatedMachineConfig.ts";
 import { machineConfigInput, machineNodes } from "./machineConfigInput.ts";
-import type { PlatformMachines } from "./machines.ts";
-import type { ClusterConfig } from "./schema.ts";
+import type { PlatformMachines } from "./platforms/platformResources.ts";
+import type { ClusterConfig } from "./schema/clusterConfig.ts";
+import type { ClusterSecrets } from "./talosStages.ts";
 
 export interface MachineConfigs {
-  /** The whole config of each node, by its name. Secret. */
+  /** The complete config of each node, by node name. Secret. */
   readonly machineConfigurations: Readonly<Record<string, pulumi.Output<string>>>;
   /** For `talosctl`. Secret. */
   readonly talosconfig: pulumi.Output<string>;
@@ -17,15 +17,15 @@ export interface MachineConfigs {
 export function deployMachineConfigs(
   config: ClusterConfig,
   platform: PlatformMachines,
-  secrets: MachineSecrets,
+  secrets: ClusterSecrets,
 ): MachineConfigs {
   const { clusterName } = config;
   const cluster = machineConfigInput(config);
   const nodes = machineNodes(config);
-  const reach = new Map(platform.machines.map((machine) => [machine.name, machine.reach]));
+  const reach = new Map(platform.machines.map((machine) => [machine.name, machine.talosAddress]));
   const machineConfigurations = Object.fromEntries(
     nodes.map((node) => {
-      const made = new NodeMachineConfig(`${clusterName}-${node.name}`, {
+      const made = new GeneratedMachineConfig(`${clusterName}-${node.name}`, {
         cluster,
         node,
         machineSecrets: secrets.machineSecrets,
@@ -40,7 +40,7 @@ export function deployMachineConfigs(
     endpoints: nodes
       .filter(({ role }) => role === "controlplane")
       .map(({ name, address }) => reach.get(name) ?? address),
-    // A control plane passes on what is asked of another node, and the firewall lets it reach that by its own address only.
+    // A control plane forwards calls to other nodes, and the firewall lets it reach them only by their own addresses.
     nodes: nodes.map(({ address }) => address),
   });
   return { machineConfigurations, talosconfig };

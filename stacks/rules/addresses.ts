@@ -1,17 +1,20 @@
 import { broadcastAddress, contains, networkAddress, prefixLength } from "../../components/network/cidr.ts";
-import type { ClusterConfig } from "../schema.ts";
+import type { ClusterConfig } from "../schema/clusterConfig.ts";
 import { rule } from "./rule.ts";
+
+/** The settings that determine addresses in the node network. */
+export type PlacedConfig = Pick<ClusterConfig, "network" | "platform" | "settings" | "nodes">;
 
 interface Place {
   readonly path: string;
   readonly address: string;
-  /** What messages at other places call this one. */
+  /** Its name in messages about other places. */
   readonly title: string;
   readonly isNode?: true;
 }
 
-/** S2.4: everything that has an address in the node network has one that a host can have. A VIP in a tailnet has none there. */
-export const addressesInside = rule(["network", "hetzner", "nodes", "kubeVip"], function* (config) {
+/** S2.4: everything in the node network has an address that a host can have. A VIP in a tailnet is not in it. */
+export const addressesInside = rule(["network", "platform", "settings", "nodes", "kubeVip"], function* (config) {
   const { nodeCidr } = config.network;
   const isInTailnet = config.kubeVip.interface?.startsWith("tailscale") ?? false;
   for (const { path, address } of places(config)) {
@@ -19,15 +22,18 @@ export const addressesInside = rule(["network", "hetzner", "nodes", "kubeVip"], 
     if (!contains(nodeCidr, address)) {
       yield { path, message: `${address} is outside network.nodeCidr ${nodeCidr}` };
     } else if (prefixLength(nodeCidr) <= 30 && address === networkAddress(nodeCidr)) {
-      yield { path, message: `${address} names the network ${nodeCidr} itself: no host can have its first address` };
+      yield {
+        path,
+        message: `${address} is the address of the network ${nodeCidr} itself: no host can have the first address`,
+      };
     } else if (prefixLength(nodeCidr) <= 30 && address === broadcastAddress(nodeCidr)) {
-      yield { path, message: `${address} is the broadcast address of ${nodeCidr}: no host can have its last address` };
+      yield { path, message: `${address} is the broadcast address of ${nodeCidr}: no host can have the last address` };
     }
   }
 });
 
-/** S2.4: gateway, VIP, load balancer and nodes do not share an address. Two nodes that do are told by `nodeIdentity`. */
-export const sharedAddresses = rule(["network", "hetzner", "nodes"], function* (config) {
+/** S2.4: gateway, VIP, load balancer and nodes do not share an address. `nodeIdentity` finds two nodes that do. */
+export const sharedAddresses = rule(["network", "platform", "settings", "nodes"], function* (config) {
   const all = places(config);
   for (const [index, place] of all.entries()) {
     const other = all
@@ -37,8 +43,33 @@ export const sharedAddresses = rule(["network", "hetzner", "nodes"], function* (
   }
 });
 
-/** The gateway first and the nodes next: of two that clash the later one is named, and a VIP moves more easily than a node. */
-export function places({ network, hetzner, nodes }: Pick<ClusterConfig, "network" | "hetzner" | "nodes">): Place[] {
+/** S2.4: an address that somebody else has takes that one off the network: a hypervisor whose address is the VIP, for example. */
+export const takenAddresses = rule(["network", "platform", "settings", "nodes"], function* (config) {
+  const { platform, settings, network } = config;
+  const taken = platform.takenAddresses?.(settings) ?? [];
+  const own = places(config).filter(({ path }) => path !== "network.gateway");
+  for (const { path, address } of own) {
+    const owner = taken.find(({ value }) => value === address);
+    if (owner !== undefined) {
+      yield { path, message: `${address} is the address of ${owner.title} (${owner.path}): use another one` };
+    }
+  }
+  // The gateway, or a hypervisor, may be a nameserver. What the cluster itself has is no nameserver when its nodes start.
+  for (const [index, address] of network.nameservers.entries()) {
+    if (address === network.gateway) continue;
+    const owner = own.find((place) => place.address === address);
+    if (owner !== undefined) {
+      yield {
+        path: `network.nameservers[${index}]`,
+        message: `${address} is the address of ${owner.title}: nodes need a nameserver before the cluster runs`,
+      };
+    }
+  }
+});
+
+/** The gateway first, then the nodes: of two with one address the later is reported, and a VIP is easier to move than a node. */
+export function places({ network, platform, settings, nodes }: PlacedConfig): Place[] {
+  const balancer = platform.loadBalancer?.(settings);
   const single = (path: string, address: string | undefined, title: string): Place[] =>
     address === undefined ? [] : [{ path, address, title }];
   return [
@@ -52,6 +83,6 @@ export function places({ network, hetzner, nodes }: Pick<ClusterConfig, "network
       }),
     ),
     ...single("network.vip", network.vip, "the VIP"),
-    ...single("hetzner.loadBalancer.address", hetzner?.loadBalancer?.address, "the load balancer"),
+    ...(balancer === undefined ? [] : [{ ...balancer, address: balancer.value }]),
   ];
 }

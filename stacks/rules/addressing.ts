@@ -1,25 +1,18 @@
 import { rule } from "./rule.ts";
 
-/** S4.3: a node that asks no DHCP server has to be told what it would have learnt there. */
-export const staticAddressing = rule(["network", "platform"], function* ({ network, platform }) {
+/** S4.3: what a DHCP server would provide must be set if there is none. */
+export const staticAddressing = rule(["network"], function* ({ network }) {
   if (network.addressing !== "dhcp") {
-    const why = `network.addressing is '${network.addressing}', so no DHCP server tells the nodes`;
-    if (network.gateway === undefined) yield { path: "network.gateway", message: `is missing: ${why}` };
-    if (network.nameservers.length === 0) yield { path: "network.nameservers", message: `is empty: ${why}` };
-  }
-  if (network.addressing === "nocloud" && platform === "existing") {
-    yield {
-      path: "network.addressing",
-      message:
-        "'nocloud' needs a hypervisor that hands the node its seed, which platform 'existing' has not: use 'meta' or 'dhcp'",
-    };
+    const reason = `network.addressing is '${network.addressing}', so nodes do not get it by DHCP`;
+    if (network.gateway === undefined) yield { path: "network.gateway", message: `is missing: ${reason}` };
+    if (network.nameservers.length === 0) yield { path: "network.nameservers", message: `is empty: ${reason}` };
   }
 });
 
-/** A node in maintenance has no config yet and so knows no VLAN: on a trunk it must be told before, or it speaks untagged and is not found. */
+/** A node in maintenance has no config and so no VLAN: on a trunk the tag must be known before, or its frames are untagged and it is unreachable. */
 export const vlanTrunk = rule(["network", "image"], function* ({ network, image }) {
-  const isTold = network.addressing !== "dhcp" || image.kernelArgs.some((arg) => arg.startsWith("vlan="));
-  if (network.vlan?.mode === "trunk" && !isTold) {
+  const hasTag = network.addressing !== "dhcp" || image.kernelArgs.some((arg) => arg.startsWith("vlan="));
+  if (network.vlan?.mode === "trunk" && !hasTag) {
     yield {
       path: "network.vlan.mode",
       message:
@@ -28,9 +21,9 @@ export const vlanTrunk = rule(["network", "image"], function* ({ network, image 
   }
 });
 
-/** A config names the NIC that it means by its MAC, and machines that are already there have MACs that only their owner knows. */
+/** A config identifies its NIC by the MAC if the platform neither fixes NICs' names nor lets MACs be chosen. */
 export const nicMacs = rule(["platform", "network", "nodes"], function* ({ platform, network, nodes }) {
-  if (platform !== "existing") return;
+  if (platform.nicNames !== undefined || platform.choosesMacs) return;
   for (const [index, { role, mac }] of nodes.entries()) {
     const reasons = [
       network.addressing === "meta" && "network.addressing 'meta'",
@@ -40,7 +33,7 @@ export const nicMacs = rule(["platform", "network", "nodes"], function* ({ platf
     if (mac === undefined && reasons.length > 0) {
       yield {
         path: `nodes[${index}].mac`,
-        message: `is missing: by it the config finds the node's NIC for ${reasons.join(", ")}`,
+        message: `is missing: the config identifies the node's NIC by it, for ${reasons.join(", ")}`,
       };
     }
   }
@@ -49,7 +42,7 @@ export const nicMacs = rule(["platform", "network", "nodes"], function* ({ platf
 export const nameservers = rule(["network"], function* ({ network }) {
   for (const [index, address] of network.nameservers.entries()) {
     if (network.nameservers.indexOf(address) < index) {
-      yield { path: `network.nameservers[${index}]`, message: `${address} is listed before: remove one` };
+      yield { path: `network.nameservers[${index}]`, message: `${address} is listed twice: remove one` };
     }
   }
 });

@@ -1,8 +1,8 @@
-import { isAtLeast } from "../../components/talos/versions.ts";
-import type { Fault } from "../fault.ts";
+import { isAtLeast } from "../../components/talos/config/versions.ts";
+import type { Fault } from "../base/fault.ts";
 import { rule } from "./rule.ts";
 
-/** One way of saying which disk: Talos would let the selector win without a word. */
+/** There is one way to choose the disk: with both, Talos would silently use the selector. */
 export const installDisk = rule(["install", "nodes"], function* ({ install, nodes }) {
   const entries = [
     { path: "install", entry: install },
@@ -18,14 +18,14 @@ export const installDisk = rule(["install", "nodes"], function* ({ install, node
   }
 });
 
-/** S2.3: Talos refuses the two together, but only on the node and only at install. */
+/** S2.3: Talos refuses the two together, but only on the node, during the installation. */
 export const kernelArguments = rule(["install", "image", "talosVersion"], function* (config): Iterable<Fault> {
   const { install, talosVersion } = config;
   const byDefault = isAtLeast(talosVersion, 12);
   if (install.grubUseUKICmdline === true && !byDefault) {
     yield {
       path: "install.grubUseUKICmdline",
-      message: `Talos ${talosVersion} does not know it: leave it out, or use Talos 1.12 or later`,
+      message: `Talos ${talosVersion} does not know it: remove it, or use Talos 1.12 or later`,
     };
   }
   if (install.extraKernelArgs.length === 0) return;
@@ -39,7 +39,7 @@ export const kernelArguments = rule(["install", "image", "talosVersion"], functi
   } else if (config.image.secureBoot) {
     yield {
       path: "install.extraKernelArgs",
-      message: `with image.secureBoot the signed image brings the whole command line and they have no effect: ${remedy}`,
+      message: `with image.secureBoot the command line is part of the signed image and they have no effect: ${remedy}`,
     };
   }
 });

@@ -1,6 +1,6 @@
 import { rule } from "./rule.ts";
 
-/** S2.1: a gate that is on in one and off in the other gives pods that the API server takes and the kubelet cannot run, or the other way round. */
+/** S2.1: if a feature gate is on in one and off in the other, the API server accepts pods that the kubelet cannot run, or refuses pods that it could run. */
 export const featureGates = rule(["machine"], function* ({ machine }) {
   const kubelet = machine.kubelet.featureGates;
   for (const [gate, value] of Object.entries(machine.apiServer.featureGates ?? {})) {
@@ -13,7 +13,7 @@ export const featureGates = rule(["machine"], function* ({ machine }) {
   }
 });
 
-/** The parts of the host resolver need the resolver. */
+/** Features of the resolver need the resolver. */
 export const hostResolver = rule(["machine"], function* ({ machine: { hostDNS, ciliumHostDNS } }) {
   for (const key of ["forwardKubeDNSToHost", "resolveMemberNames"] as const) {
     if (hostDNS[key] && !hostDNS.enabled) {
@@ -26,8 +26,7 @@ export const hostResolver = rule(["machine"], function* ({ machine: { hostDNS, c
   if (ciliumHostDNS && !hostDNS.forwardKubeDNSToHost) {
     yield {
       path: "machine.ciliumHostDNS",
-      message:
-        "is on, but machine.hostDNS.forwardKubeDNSToHost is off: nothing would use the address on lo; leave it out",
+      message: "is on, but machine.hostDNS.forwardKubeDNSToHost is off: nothing would use the address on lo; remove it",
     };
   }
 });
@@ -35,7 +34,7 @@ export const hostResolver = rule(["machine"], function* ({ machine: { hostDNS, c
 export const certSANs = rule(["machine"], function* ({ machine: { apiServer } }) {
   for (const [index, name] of apiServer.certSANs.entries()) {
     if (apiServer.certSANs.indexOf(name) < index) {
-      yield { path: `machine.apiServer.certSANs[${index}]`, message: `${name} is listed before: remove one` };
+      yield { path: `machine.apiServer.certSANs[${index}]`, message: `${name} is listed twice: remove one` };
     }
   }
 });
@@ -43,8 +42,8 @@ export const certSANs = rule(["machine"], function* ({ machine: { apiServer } })
 const kernelLogArgument = "talos.logging.kernel=";
 
 /**
- * S2.1: the kernel argument brings the messages from before the config. To a place that the config names too, Talos sends
- * once, but it compares the texts (KmsgLogConfigController): another spelling would bring every message twice.
+ * S2.1: with the kernel argument messages are sent before there is a config. If the config names the same destination, Talos sends them once, but it compares
+ * the texts (KmsgLogConfigController): with another spelling every message would be sent twice.
  */
 export const kernelLogs = rule(["machine", "image", "install"], function* ({ machine, image, install }) {
   const { enabled, kernel } = machine.logShipping;
@@ -54,16 +53,16 @@ export const kernelLogs = rule(["machine", "image", "install"], function* ({ mac
   ];
   for (const { path, arg } of args.filter(({ arg }) => enabled && arg.startsWith(kernelLogArgument))) {
     const url = arg.slice(kernelLogArgument.length);
-    if (url !== kernel && placeOf(url) === placeOf(kernel)) {
+    if (url !== kernel && destinationOf(url) === destinationOf(kernel)) {
       yield {
         path,
-        message: `${url} is machine.logShipping.kernel in other words, and every message would come twice: write ${kernel}`,
+        message: `${url} is another spelling of machine.logShipping.kernel, and every message would be sent twice: write ${kernel}`,
       };
     }
   }
 });
 
-function placeOf(text: string): string | undefined {
+function destinationOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, host } = new URL(text);
   return `${protocol}//${host}`.toLowerCase();

@@ -1,7 +1,9 @@
-import { yamlPath } from "../yamlPath.ts";
+import { isDnsName } from "../../components/model/settings/hostName.ts";
+import type { Fault } from "../base/fault.ts";
+import { yamlPath } from "../schema/yamlPath.ts";
 import { rule } from "./rule.ts";
 
-const qualifiedName = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
+const namePart = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 const labelValue = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
 
 /** What Kubernetes lets a kubelet set on its own node under its own domains. https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction */
@@ -17,31 +19,46 @@ const ownLabels = new Set([
   "topology.kubernetes.io/zone",
 ]);
 
-/** The spelling that Kubernetes, and before it Talos' own validator, asks for. */
+/** What Kubernetes, and before it Talos' own validator, accepts. */
 export const labelSpelling = rule(["nodes"], function* ({ nodes }) {
   for (const [index, { labels, taints }] of nodes.entries()) {
     for (const [key, value] of Object.entries(labels)) {
       const path = yamlPath(["nodes", index, "labels", key]);
-      if (!qualifiedName.test(key)) {
-        yield { path, message: "is no label name: it must be '<name>' or '<domain>/<name>'" };
-      }
-      if (!labelValue.test(value)) {
-        yield {
-          path,
-          message: `'${value}' is no label value: letters, digits, '-', '_' and '.', 63 at most, a letter or digit at both ends`,
-        };
-      }
+      yield* spellingFaults(path, { term: "label", example: "example.org/disk", key, value });
     }
-    for (const key of Object.keys(taints).filter((name) => !qualifiedName.test(name))) {
-      yield {
-        path: yamlPath(["nodes", index, "taints", key]),
-        message: "is no taint name: it must be '<name>' or '<domain>/<name>'",
-      };
+    for (const [key, taint] of Object.entries(taints)) {
+      const path = yamlPath(["nodes", index, "taints", key]);
+      const value = taint.slice(0, taint.lastIndexOf(":"));
+      yield* spellingFaults(path, { term: "taint", example: "example.org/gpu", key, value });
     }
   }
 });
 
-/** One forbidden label and the API server turns down all labels of the node, which only the node's log tells. siderolabs/talos#6750 */
+interface Spelled {
+  readonly term: "label" | "taint";
+  /** A name that is accepted. */
+  readonly example: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+function* spellingFaults(path: string, { term, example, key, value }: Spelled): Iterable<Fault> {
+  if (!isQualifiedName(key)) {
+    yield { path, message: `is not a ${term} name: it must be '<name>' or '<domain>/<name>', such as ${example}` };
+  }
+  if (!labelValue.test(value)) {
+    const form = "letters, digits, '-', '_' and '.', 63 at most, a letter or digit at both ends";
+    yield { path, message: `'${value}' is not a ${term} value: ${form}` };
+  }
+}
+
+/** Kubernetes' own term: a name, or a name in a DNS domain. */
+function isQualifiedName(text: string): boolean {
+  const [name = "", domain, ...more] = text.split("/").toReversed();
+  return namePart.test(name) && (domain === undefined || isDnsName(domain)) && more.length === 0;
+}
+
+/** For one forbidden label the API server refuses all labels of the node, and only the node's log shows it. siderolabs/talos#6750 */
 export const workerLabels = rule(["nodes"], function* ({ nodes }) {
   for (const [index, { role, labels }] of nodes.entries()) {
     if (role !== "worker") continue;
@@ -49,7 +66,7 @@ export const workerLabels = rule(["nodes"], function* ({ nodes }) {
       yield {
         path: yamlPath(["nodes", index, "labels", key]),
         message:
-          "a worker may not set this label on itself (NodeRestriction), and with it all its labels are refused: set it with kubectl or from GitOps",
+          "a worker may not set this label on itself (NodeRestriction), and all its labels would be refused: set it with kubectl or from GitOps",
       };
     }
   }

@@ -1,43 +1,12 @@
-import type { Fault } from "../fault.ts";
-import { didYouMean } from "../suggest.ts";
+import { didYouMean } from "../../components/model/suggest.ts";
+import { isMapping } from "../../components/model/untyped.ts";
+import type { Fault } from "../base/fault.ts";
+import { kubernetesImages, ownedConfig, ownedDocuments } from "./ownedConfig.ts";
 import { allPatches, type ListedPatch } from "./patches.ts";
 import { rule } from "./rule.ts";
 
-/** The keys of a machine config. What else stands at the top of a patch is a slip, or a config document that lacks its kind. */
+/** The keys of a machine config. Any other key at the top of a patch is a mistake, or belongs to a config document without its kind. */
 const machineConfigKeys = ["machine", "cluster", "version", "debug", "persist"];
-
-const fromSecrets =
-  "the machine secrets are one set for the whole cluster, and a node with others is a stranger to the rest";
-const fromImage =
-  "the installer follows from talosVersion and image, another would drop extensions and kernel arguments";
-
-/** What follows from other keys, which the rules check and other stages read too: a patch would go round both. */
-const owned: Readonly<Record<string, string>> = {
-  "machine.type": "use nodes[].role",
-  "machine.network.hostname": "use nodes[].name",
-  "machine.install.disk": "use install.disk",
-  "machine.install.diskSelector": "use install.diskSelector",
-  "machine.install.wipe": "use install.wipe",
-  "machine.install.extraKernelArgs": "use image.kernelArgs",
-  "machine.install.grubUseUKICmdline": "use install.grubUseUKICmdline",
-  "machine.install.image": fromImage,
-  "machine.install.extensions": fromImage,
-  "machine.features.hostDNS": "use machine.hostDNS",
-  "machine.ca": fromSecrets,
-  "machine.token": fromSecrets,
-  "cluster.ca": fromSecrets,
-  "cluster.token": fromSecrets,
-  "cluster.id": fromSecrets,
-  "cluster.secret": fromSecrets,
-  "cluster.clusterName": "use clusterName",
-  "cluster.controlPlane.endpoint": "use endpoint",
-  "cluster.network.podSubnets": "use network.podCidr",
-  "cluster.network.serviceSubnets": "use network.serviceCidr",
-  "cluster.network.dnsDomain": "use network.dnsDomain",
-  "cluster.network.cni": "Cilium is the CNI, and two would fight over every pod",
-  "cluster.proxy": "Cilium does kube-proxy's work",
-  "cluster.allowSchedulingOnControlPlanes": "use machine.scheduleOnControlPlanes",
-};
 
 export const patchContent = rule(["patches", "secretPatches"], (config) =>
   allPatches(config).flatMap((listed) =>
@@ -45,23 +14,65 @@ export const patchContent = rule(["patches", "secretPatches"], (config) =>
   ),
 );
 
+/** Another version's image would run beside gates and patches for this one. */
+export const patchImages = rule(["patches", "secretPatches", "kubernetesVersion"], function* (config) {
+  const { kubernetesVersion } = config;
+  for (const { path, patch } of allPatches(config)) {
+    for (const key of kubernetesImages) {
+      const image = valueAt(patch.patch, key.split("."));
+      if (image === undefined || tagOf(String(image)) === `v${kubernetesVersion}`) continue;
+      yield {
+        path: `${path}.patch.${key}`,
+        message: `must have the tag v${kubernetesVersion}, of kubernetesVersion: change that, and let the patch name another registry only`,
+      };
+    }
+  }
+});
+
+/** Only members of etcd have its config, and Talos refuses it on others after the first node was configured. */
+export const patchRoles = rule(["patches", "secretPatches", "nodes"], function* ({ nodes, ...config }) {
+  for (const { path, patch } of allPatches(config)) {
+    const on = nodes.filter(
+      (node) =>
+        node.role === "worker" &&
+        (patch.role ?? node.role) === node.role &&
+        (patch.nodes === undefined || patch.nodes.includes(node.name)),
+    );
+    if (on.length > 0 && valueAt(patch.patch, ["cluster", "etcd"]) !== undefined) {
+      yield {
+        path: `${path}.patch.cluster.etcd`,
+        message: "is for control planes, and this patch is for workers too: add 'role: controlplane' to it",
+      };
+    }
+  }
+});
+
 function machineConfigFaults({ path, patch: { patch }, isSecret }: ListedPatch): Fault[] {
   const keys = Object.keys(patch);
-  if (keys.length === 0) return [{ path: `${path}.patch`, message: "is empty: say what it changes, or remove it" }];
-  const taken = Object.entries(owned).filter(([key]) => valueAt(patch, key.split(".")) !== undefined);
+  if (keys.length === 0) return [{ path: `${path}.patch`, message: "is empty: remove it, or set what it changes" }];
+  const taken = Object.entries(ownedConfig).flatMap(([key, instead]) => {
+    const found = touched(patch, key.split("."));
+    if (found === undefined) return [];
+    const touches = found.join(".");
+    return [
+      { touches, words: touches === key ? "cannot be set by a patch" : `cannot be deleted, ${key} is in it`, instead },
+    ];
+  });
   return [
     ...unknownSections(path, keys, isSecret),
-    ...taken.map(([key, instead]) => ({
-      path: `${path}.patch.${key}`,
-      message: `is not for a patch to set: ${instead}`,
-    })),
+    // A map that is deleted takes several of them away, and is reported once.
+    ...[...Map.groupBy(taken, ({ touches }) => touches).values()].flatMap(([first]) =>
+      first === undefined
+        ? []
+        : [{ path: `${path}.patch.${first.touches}`, message: `${first.words}: ${first.instead}` }],
+    ),
   ];
 }
 
 function unknownSections(path: string, keys: readonly string[], isSecret: boolean): Fault[] {
   const unknown = keys.filter((key) => !machineConfigKeys.includes(key));
   if (isSecret && unknown.length > 0) {
-    return [{ path: `${path}.patch`, message: `has a key that is none of ${machineConfigKeys.join(", ")}` }];
+    return [{ path: `${path}.patch`, message: `has a key other than ${machineConfigKeys.join(", ")}` }];
   }
   const rest = ": a machine config has machine and cluster, a config document needs kind";
   return unknown.map((key) => ({
@@ -75,16 +86,32 @@ function documentFaults({ path, patch: { patch } }: ListedPatch): Fault[] {
     return [
       {
         path: `${path}.patch.apiVersion`,
-        message: "is missing: a config document has apiVersion and kind, mostly 'v1alpha1'",
+        message: "is missing: a config document has an apiVersion, mostly 'v1alpha1', and a kind",
       },
     ];
   }
-  if (patch.kind !== "HostnameConfig") return [];
-  return [{ path: `${path}.patch`, message: "HostnameConfig is not for a patch to write: use nodes[].name" }];
+  const instead = ownedDocuments[String(patch.kind)];
+  if (instead === undefined) return [];
+  return [{ path: `${path}.patch`, message: `${patch.kind} cannot be written by a patch: ${instead}` }];
+}
+
+/** How deep a patch goes into this path: to its end, or to a map that it deletes. Undefined where it does not touch it. */
+function touched(
+  value: unknown,
+  path: readonly string[],
+  above: readonly string[] = [],
+): readonly string[] | undefined {
+  const [key, ...rest] = path;
+  if (value === undefined) return undefined;
+  if (key === undefined || (isMapping(value) && "$patch" in value)) return above;
+  return isMapping(value) ? touched(value[key], rest, [...above, key]) : undefined;
+}
+
+function tagOf(image: string): string | undefined {
+  return /:([^:/@]+)(@.*)?$/.exec(image)?.[1];
 }
 
 function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
   if (key === undefined) return value;
-  if (typeof value !== "object" || value === null) return undefined;
-  return valueAt((value as Record<string, unknown>)[key], rest); // any object may be asked for a key
+  return isMapping(value) ? valueAt(value[key], rest) : undefined;
 }

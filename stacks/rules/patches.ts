@@ -1,13 +1,13 @@
-import type { ClusterConfig } from "../schema.ts";
-import { secretKeys } from "../schema.ts";
-import { didYouMean } from "../suggest.ts";
+import { didYouMean } from "../../components/model/suggest.ts";
+import type { ClusterConfig } from "../schema/clusterConfig.ts";
+import { secretKeys } from "../schema/clusterConfig.ts";
+import { switches } from "../schema/switches.ts";
 import { rule } from "./rule.ts";
-import { switches } from "./switches.ts";
 
 export interface ListedPatch {
   readonly path: string;
   readonly patch: ClusterConfig["patches"][number];
-  /** Nothing of the patch may stand in a message, only where it is. */
+  /** No part of the patch's content may be in a message, only its place. */
   readonly isSecret: boolean;
 }
 
@@ -18,7 +18,7 @@ export function allPatches(config: Pick<ClusterConfig, "patches" | "secretPatche
   );
 }
 
-/** S2.2: a condition that nothing switches would leave the patch out without a word. */
+/** S2.2: a patch with an unknown condition would silently never be written. */
 export const patchConditions = rule(["patches", "secretPatches"], function* (config) {
   const known = Object.keys(switches);
   for (const { path, patch, isSecret } of allPatches(config)) {
@@ -26,12 +26,12 @@ export const patchConditions = rule(["patches", "secretPatches"], function* (con
     const hint = isSecret ? "" : didYouMean(patch.when, known);
     yield {
       path: `${path}.when`,
-      message: `${isSecret ? "the value" : `'${patch.when}'`} is no switch${hint || `; there are ${known.join(", ")}`}`,
+      message: `${isSecret ? "the value" : `'${patch.when}'`} is not a switch${hint || `; there are ${known.join(", ")}`}`,
     };
   }
 });
 
-/** A patch for a node that is not there, or that its role excludes, is written nowhere. */
+/** A patch for an unknown node, or for one that its role excludes, would be written nowhere. */
 export const patchNodes = rule(["patches", "secretPatches", "nodes"], function* ({ nodes, ...config }) {
   for (const { path, patch, isSecret } of allPatches(config)) {
     for (const [index, name] of (patch.nodes ?? []).entries()) {
@@ -39,7 +39,7 @@ export const patchNodes = rule(["patches", "secretPatches", "nodes"], function* 
       const node = nodes.find((one) => one.name === name);
       if (node === undefined) {
         const names = nodes.map((one) => one.name).join(", ");
-        yield { path: `${path}.nodes[${index}]`, message: `${shown} is no node of the cluster; there are ${names}` };
+        yield { path: `${path}.nodes[${index}]`, message: `${shown} is not a node of the cluster; there are ${names}` };
       } else if (patch.role !== undefined && patch.role !== node.role) {
         yield {
           path: `${path}.nodes[${index}]`,
@@ -50,7 +50,7 @@ export const patchNodes = rule(["patches", "secretPatches", "nodes"], function* 
   }
 });
 
-/** Errors and the preview call a patch by its name. */
+/** Errors and previews name patches. */
 export const patchNames = rule(["patches", "secretPatches"], function* (config) {
   const all = allPatches(config);
   for (const [index, { path, patch, isSecret }] of all.entries()) {

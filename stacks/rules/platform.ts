@@ -1,42 +1,30 @@
+import { platforms } from "../platforms/registry.ts";
 import { rule } from "./rule.ts";
 
-/** Which keys of a node belong to which platform; on any other they would be read by nobody. */
-const nodeKeys = {
-  vmId: "proxmox",
-  host: "proxmox",
-  size: "proxmox",
-  serverType: "hetzner",
-  location: "hetzner",
-  reach: "existing",
-} as const;
+const names = platforms.map(({ name }) => name);
 
-/** A section of another platform is left over from another environment, and who reads the file takes it for true. */
-export const foreignSections = rule(["platform", "hetzner", "proxmox", "existing"], function* (config) {
-  for (const section of ["hetzner", "proxmox", "existing"] as const) {
-    if (section !== config.platform && config[section] !== undefined) {
-      yield { path: section, message: `is for platform '${section}', but platform is '${config.platform}': remove it` };
+/** A section of another platform comes from another environment, and misleads readers of the file. */
+export const foreignSections = rule(["platform", ...names], function* ({ platform, ...sections }) {
+  for (const name of names) {
+    if (name !== platform.name && sections[name] !== undefined) {
+      yield { path: name, message: `is for platform '${name}', but platform is '${platform.name}': remove it` };
     }
   }
 });
 
+/** A platform's own keys of a node are not read on any other platform. */
 export const foreignNodeKeys = rule(["platform", "nodes"], function* ({ platform, nodes }) {
+  const owners = platforms
+    .filter(({ name }) => name !== platform.name)
+    .flatMap(({ name, nodeKeys }) => Object.keys(nodeKeys).map((key) => [key, name] as const));
   for (const [index, node] of nodes.entries()) {
-    for (const [key, owner] of Object.entries(nodeKeys) as [keyof typeof nodeKeys, string][]) {
-      if (node[key] !== undefined && owner !== platform) {
-        yield {
-          path: `nodes[${index}].${key}`,
-          message: `is for platform '${owner}', but platform is '${platform}': remove it`,
-        };
-      }
+    const set = new Set(Object.entries(node).flatMap(([key, value]) => (value === undefined ? [] : [key])));
+    for (const [key, owner] of owners.filter(([key]) => set.has(key))) {
+      const message = `is for platform '${owner}', but platform is '${platform.name}': remove it`;
+      yield { path: `nodes[${index}].${key}`, message };
     }
-    if (node.uuid !== undefined && platform === "proxmox") {
-      yield {
-        path: `nodes[${index}].uuid`,
-        message: "Proxmox gives each VM that it makes a UUID of its own: remove it",
-      };
-    }
-    if (node.mac !== undefined && platform === "hetzner") {
-      yield { path: `nodes[${index}].mac`, message: "Hetzner gives its servers their MACs: remove it" };
+    for (const [key, message] of Object.entries(platform.refusedNodeKeys).filter(([key]) => set.has(key))) {
+      yield { path: `nodes[${index}].${key}`, message };
     }
   }
 });

@@ -1,47 +1,47 @@
 import { networkOf, overlaps, prefixLength } from "../../components/network/cidr.ts";
 import { rule } from "./rule.ts";
 
-/** S2.4: a range is written with its network address. Host bits are a typing slip more often than not. */
-export const networkAddresses = rule(["network", "hetzner"], function* ({ network, hetzner }) {
-  const ranges: [path: string, cidr: string | undefined][] = [
+/** S2.4: a range is written with its network address. Host bits are mostly a typing error. */
+export const networkAddresses = rule(["network", "platform", "settings"], function* ({ network, platform, settings }) {
+  const ranges: [path: string, cidr: string][] = [
     ["network.nodeCidr", network.nodeCidr],
     ["network.podCidr", network.podCidr],
     ["network.serviceCidr", network.serviceCidr],
-    ["hetzner.networkCidr", hetzner?.networkCidr],
-    ...(hetzner?.allowedCidrs ?? []).map((cidr, index): [string, string] => [`hetzner.allowedCidrs[${index}]`, cidr]),
+    ...(platform.ranges?.(settings) ?? []).map(({ path, value }): [string, string] => [path, value]),
   ];
   for (const [path, cidr] of ranges) {
-    if (cidr !== undefined && cidr !== networkOf(cidr)) {
+    if (cidr !== networkOf(cidr)) {
       yield { path, message: `${cidr} is an address in a range, not a range: did you mean ${networkOf(cidr)}?` };
     }
   }
 });
 
-/** S2.4: nodes, pods and services each have a range of their own, or routes would lead to the wrong one. */
-export const overlappingRanges = rule(["network", "hetzner"], function* ({ network, hetzner }) {
+/** S2.4: nodes, pods and Services each have a separate range, or routes would lead to the wrong one. */
+export const overlappingRanges = rule(["network", "platform", "settings"], function* ({ network, platform, settings }) {
+  const around = platform.networkRange?.(settings);
   const nodes = { path: "network.nodeCidr", cidr: network.nodeCidr };
   const pods = { path: "network.podCidr", cidr: network.podCidr };
   const services = { path: "network.serviceCidr", cidr: network.serviceCidr };
-  const whole = { path: "hetzner.networkCidr", cidr: hetzner?.networkCidr ?? network.nodeCidr };
+  const whole = around === undefined ? nodes : { path: around.path, cidr: around.value };
   for (const range of [pods, services]) {
-    // The whole network holds the nodes, so it only tells something where the nodes' own range is clear.
+    // The complete network includes the nodes' range, so the network is reported only if the nodes' range does not overlap.
     const other = [nodes, whole].find(({ cidr }) => overlaps(range.cidr, cidr));
     if (other) {
       yield {
         path: range.path,
-        message: `${range.cidr} overlaps ${other.path} ${other.cidr}: give it a range of its own`,
+        message: `${range.cidr} overlaps ${other.path} ${other.cidr}: use a separate range`,
       };
     }
   }
   if (overlaps(pods.cidr, services.cidr)) {
     yield {
       path: services.path,
-      message: `${services.cidr} overlaps ${pods.path} ${pods.cidr}: give it a range of its own`,
+      message: `${services.cidr} overlaps ${pods.path} ${pods.cidr}: use a separate range`,
     };
   }
 });
 
-/** The controller manager gives every node a /24 of the pod range, and the cluster's DNS takes the tenth service address. */
+/** The controller manager assigns a /24 of the pod range to every node, and the cluster's DNS has the tenth service address. */
 export const rangeSizes = rule(["network", "nodes"], function* ({ network, nodes }) {
   const room = 2 ** Math.max(0, 24 - prefixLength(network.podCidr));
   if (prefixLength(network.podCidr) > 24 || room < nodes.length) {
@@ -54,7 +54,7 @@ export const rangeSizes = rule(["network", "nodes"], function* ({ network, nodes
   if (prefixLength(network.serviceCidr) > 28) {
     yield {
       path: "network.serviceCidr",
-      message: `${network.serviceCidr} is too small, the cluster's DNS takes its tenth address: it must be a /28 or larger`,
+      message: `${network.serviceCidr} is too small, the cluster's DNS has the tenth address: it must be a /28 or larger`,
     };
   }
   if (prefixLength(network.nodeCidr) > 30) {

@@ -1,7 +1,7 @@
-import { versionFaults } from "../../components/talos/versions.ts";
+import { versionFaults } from "../../components/talos/config/versions.ts";
 import { rule } from "./rule.ts";
 
-/** Which Kubernetes a Talos release carries is its own knowledge, so the table stands with the Talos code. */
+/** Which Kubernetes versions a Talos release supports is in components/talos. */
 export const supportedVersions = rule(["talosVersion", "kubernetesVersion"], ({ talosVersion, kubernetesVersion }) =>
   versionFaults(talosVersion, kubernetesVersion),
 );

@@ -1,12 +1,11 @@
-import { volumeDriver } from "../volumeDrivers.ts";
 import { rule } from "./rule.ts";
 
-/** A driver belongs to what the machines run on. */
+/** Each platform has its own driver for volumes, or none. */
 export const volumes = rule(["platform", "csi"], function* ({ platform, csi }) {
-  if (csi.enabled === true && volumeDriver({ platform }) === undefined) {
+  if (csi.enabled === true && platform.volumes === undefined) {
     yield {
       path: "csi.enabled",
-      message: `is true, but there is no driver for platform '${platform}' here: remove it, and bring one through git`,
+      message: `is true, but Sluice has no driver for platform '${platform.name}': remove it, and install one through git`,
     };
   }
 });

@@ -1,8 +1,0 @@
-/**
- * Control planes first, so that a mistake shows before workers are touched, then by name. The order of the list means nothing, so nothing may follow from
- * it: neither what is waited at again, nor which control plane is the first.
- */
-export function inOrder<Node extends { readonly name: string; readonly role: string }>(nodes: readonly Node[]): Node[] {
-  const place = ({ role, name }: Node) => `${role} ${name}`;
-  return nodes.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
-}
