@@ -1,7 +1,8 @@
 // First step of every npm script: `node scripts/run.mjs <command> [arguments]`.
 // Plain JavaScript for the machine's own Node (20 or later). It installs the locked packages when they are missing or
-// changed, among them the Node that the program runs on, and hands over to scripts/<command>.ts on that one.
-import { spawn, spawnSync } from "node:child_process";
+// changed, among them the Node that the program runs on, and runs the command on that one: scripts/cli/<command>.ts is for
+// users, scripts/tools/<command>.ts for contributors.
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -11,55 +12,67 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [command, ...args] = process.argv.slice(2);
 
-const commands = readdirSync(join(root, "scripts"))
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => name.slice(0, -".ts".length));
-if (!commands.includes(command)) {
-  console.error(`sluice: no command '${command ?? ""}'. There are: ${commands.join(", ")}.`);
+const commands = new Map(["cli", "tools"].flatMap(commandsIn));
+const script = commands.get(command);
+if (script === undefined) {
+  console.error(`sluice: unknown command '${command ?? ""}'. Commands: ${[...commands.keys()].sort().join(", ")}.`);
   process.exit(2);
 }
 
 const platform = `${process.platform}-${process.arch}`;
 const node = join(root, "node_modules", `node-${platform}`, "bin", "node");
-// Lies inside node_modules, so that it goes when that goes.
+// Inside node_modules, so that it is removed together with that.
 const stamp = join(root, "node_modules", ".sluice-lock");
-// As does what Node has compiled: the program, its providers and every command load the same thousand files.
+// Node's compile cache is there too: the program, its providers and every command load the same thousand files.
 const compiled = join(root, "node_modules", ".cache", "node");
 
 if (!isInstalled()) {
   const release = await onlyOne();
   try {
-    if (!isInstalled()) installPackages();
+    if (!isInstalled()) await installPackages();
   } finally {
     release();
   }
 }
 runCommand();
 
+/** The commands in a folder of scripts/, with their files. */
+function commandsIn(folder) {
+  const path = join(root, "scripts", folder);
+  const files = readdirSync(path).filter((name) => name.endsWith(".ts"));
+  return files.map((name) => [name.slice(0, -".ts".length), join(path, name)]);
+}
+
 function isInstalled() {
   return existsSync(stamp) && readFileSync(stamp, "utf8") === lockHash() && existsSync(node);
 }
 
-/** What decides what npm ci installs. */
+/** A hash of everything that npm ci depends on. */
 function lockHash() {
   const lock = readFileSync(join(root, "package-lock.json"));
   return createHash("sha256").update(lock).update(platform).digest("hex");
 }
 
-function installPackages() {
+async function installPackages() {
   console.error("sluice: installing npm packages (npm ci, about a minute when npm's cache is empty) ...");
   const started = Date.now();
-  // Nothing we use needs an install script; without them nothing but the registry is reached. What a person's own
-  // settings leave out elsewhere is needed here: the checks' packages, and Node, which is optional for each platform.
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  // No package needs an install script; without them only the registry is called. The user's npm settings may exclude packages that are needed here: those of
+  // the check, and Node, which is an optional package per platform.
   const needed = ["ci", "--ignore-scripts", "--include=dev", "--include=optional"];
-  const npm = spawnSync("npm", [...needed, "--no-audit", "--no-fund", "--loglevel=error"], {
+  const npm = spawn("npm", [...needed, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
     env: { ...process.env, NODE_ENV: "development" },
   });
-  if (npm.error?.code === "ENOENT") fail("there is no npm on PATH. It comes with Node: https://nodejs.org");
-  if (npm.error || npm.status !== 0) {
-    const cause = npm.error ? npm.error.message : `it ended with ${npm.status ?? npm.signal}`;
+  const timer = setInterval(() => console.error(`sluice: npm ci, ${seconds()} s ...`), 5_000);
+  const cause = await new Promise((done) => {
+    npm.on("error", (error) => done(error.code === "ENOENT" ? "" : error.message));
+    npm.on("close", (code, signal) => done(code === 0 ? undefined : `it ended with ${code ?? signal}`));
+  });
+  clearInterval(timer);
+  if (cause === "") fail("npm is not on PATH. It comes with Node: https://nodejs.org");
+  if (cause !== undefined) {
     fail(`npm ci failed: ${cause}. To repeat it: cd '${root}' && npm ${needed.join(" ")}`);
   }
   if (!existsSync(node)) {
@@ -69,12 +82,12 @@ function installPackages() {
     );
   }
   writeFileSync(stamp, lockHash());
-  console.error(`sluice: npm packages installed in ${Math.round((Date.now() - started) / 1000)} s`);
+  console.error(`sluice: npm packages installed in ${seconds()} s`);
 }
 
 /**
- * npm ci begins by removing node_modules: two at once in one checkout spoil it for both. Waits until no other run is
- * at it, and returns what lets the next one.
+ * npm ci first removes node_modules, so two installations in one checkout break each other. Waits until no other run installs, and returns the function that
+ * lets the next one install.
  */
 async function onlyOne() {
   const mark = join(root, ".work", "installing");
@@ -97,9 +110,10 @@ async function onlyOne() {
   }
 }
 
+/** Does not use scripts/base/processIdentity.ts: the machine's own Node may not run TypeScript. */
 function isLeftBehind(mark) {
   try {
-    // Long enough that its process number may have gone to another process.
+    // So old that its process number may have been reused.
     if (Date.now() - statSync(mark).mtimeMs > 600_000) return true;
     process.kill(Number(readFileSync(mark, "utf8")) || process.pid, 0);
     return false;
@@ -110,9 +124,8 @@ function isLeftBehind(mark) {
 
 function runCommand() {
   const path = [dirname(node), join(root, "node_modules", ".bin"), process.env.PATH ?? ""].join(delimiter);
-  const script = join(root, "scripts", `${command}.ts`);
   let child;
-  // On Ctrl-C the terminal tells the child as well; it ends in its own time and this process waits for it.
+  // On Ctrl-C the child gets the signal from the terminal; it ends in its own time while this process waits.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => signal !== "SIGINT" && child.kill(signal));
   }

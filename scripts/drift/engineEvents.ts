@@ -1,38 +1,38 @@
-// What a refresh found, from the engine's own record of it: an event in JSON after the other, secrets masked.
+// What a refresh found, from the engine's event log: JSON, one event a line.
 
-/** A resource that a refresh looked at. */
+/** A resource that a refresh read. */
 export interface Seen {
   readonly type: string;
   readonly name: string;
-  /** "same", "update" where it differs, "delete" where it is gone. */
+  /** "same", "update" if it differs, "delete" if it is gone. */
   readonly op: string;
-  /** Its outputs in the state, and as they were found. */
+  /** Its outputs in the state, and as the refresh read them. */
   readonly was: Outputs;
   readonly is: Outputs;
-  /** Paths of what differs, where the provider tells: "labels.role", "rules[2]". */
+  /** Paths of the differences, if the provider reports them: "labels.role", "rules[2]". */
   readonly differs: readonly string[];
-  /** What was said of it that stays after the run. */
+  /** Warnings about it. */
   readonly warnings: readonly string[];
 }
 
 export type Outputs = Readonly<Record<string, unknown>>;
 
-/** A resource that could not be looked at. */
+/** A resource that could not be read. */
 export interface Failed {
   readonly type: string;
   readonly name: string;
   /** In the provider's words. */
-  readonly why: string;
+  readonly reason: string;
 }
 
 /** What a refresh did. */
 export interface Refresh {
   readonly resources: readonly Seen[];
   readonly failed: readonly Failed[];
-  /** What went wrong with no resource in particular. */
+  /** Errors that belong to no resource. */
   readonly errors: readonly string[];
-  /** Whether the engine came to the end. */
-  readonly isWhole: boolean;
+  /** Whether the engine completed. */
+  readonly isComplete: boolean;
 }
 
 interface Metadata {
@@ -56,7 +56,7 @@ interface EngineEvent {
   readonly summaryEvent?: object;
 }
 
-/** Reads the record; what was cut off in the middle is not whole. */
+/** Reads the log; a log without its end is not complete. */
 export function readRefresh(log: string): Refresh {
   const events = log.split("\n").flatMap((line): EngineEvent[] => (line.trim() === "" ? [] : [JSON.parse(line)]));
   const said = events.flatMap(({ diagnosticEvent: event }) =>
@@ -74,23 +74,23 @@ export function readRefresh(log: string): Refresh {
       return [{ ...partsOf(urn), op, was: old?.outputs ?? {}, is: found?.outputs ?? {}, differs, warnings }];
     }),
     failed: errors.flatMap(({ urn = "", message }) =>
-      urn === "" ? [] : [{ ...partsOf(urn), why: message.replace(/^(preview|update) failed: /i, "") }],
+      urn === "" ? [] : [{ ...partsOf(urn), reason: message.replace(/^(preview|update) failed: /i, "") }],
     ),
-    // That something failed is no reason; the rest are.
+    // The failure of the preview itself is no cause; the other errors are.
     errors: errors.flatMap(({ urn = "", message }) =>
       urn !== "" || /^(preview|update) failed$/.test(message) ? [] : [message],
     ),
-    isWhole: events.some(({ summaryEvent }) => summaryEvent !== undefined),
+    isComplete: events.some(({ summaryEvent }) => summaryEvent !== undefined),
   };
 }
 
 /** `urn:pulumi:<stack>::<project>::<parents' types>$<type>::<name>` */
-function partsOf(urn: string): Pick<Seen, "type" | "name"> {
+export function partsOf(urn: string): Pick<Seen, "type" | "name"> {
   const [, , types = "", ...name] = urn.split("::");
   return { type: types.slice(types.lastIndexOf("$") + 1), name: name.join("::") };
 }
 
-/** The engine leaves marks for colours in what it says. */
-function withoutMarkup(message: string): string {
+/** The engine marks colours in its messages. */
+export function withoutMarkup(message: string): string {
   return message.replace(/<\{%[^%]*%\}>/g, "").trim();
 }

@@ -1,25 +1,26 @@
-// Whether an environment is as its state says: what is told of it, and how a run ends.
+// Whether an environment matches its state: the report, and the exit code.
 import { gateNames } from "../../components/gates/registry.ts";
+import { count } from "../../components/model/count.ts";
 import { readRefresh } from "./engineEvents.ts";
 import { driftOf, type Finding, failures, unseenOf } from "./words.ts";
 
-/** What a refresh that changes nothing found. */
+/** The result of a refresh that changes nothing. */
 export type Drift =
   | { readonly state: "none" }
   | { readonly state: "found"; readonly drifts: readonly string[]; readonly unseen: readonly string[] }
-  /** No drift in what could be looked at, which is not all. */
+  /** No drift in what could be checked, but not everything could be. */
   | { readonly state: "unseen"; readonly unseen: readonly string[] }
-  /** It could not be compared at all. */
+  /** The comparison failed. */
   | { readonly state: "failed"; readonly text: string };
 
-/** How `npm run drift` ends. */
+/** The exit codes of `npm run drift`. */
 export const exitCodes: Readonly<Record<Drift["state"], number>> = { none: 0, failed: 1, found: 2, unseen: 3 };
 
-/** Reads what `refresh --preview-only --event-log` wrote, and what it said. What nobody could look at stands in no way of the rest. */
-export function readDrift(log: string, said: string): Drift {
-  const { resources, failed, errors, isWhole } = readRefresh(log);
-  if (!isWhole || errors.length > 0 || resources.length === 0) {
-    return { state: "failed", text: errors.length > 0 ? errors.join("\n") : said.trim() };
+/** Reads the event log and the output of `refresh --preview-only`. What could not be checked does not hide the rest. */
+export function readDrift(log: string, output: string): Drift {
+  const { resources, failed, errors, isComplete } = readRefresh(log);
+  if (!isComplete || errors.length > 0 || resources.length === 0) {
+    return { state: "failed", text: errors.length > 0 ? errors.join("\n") : output.trim() };
   }
   const drifts = lines(resources.flatMap(driftOf));
   const unseen = lines([...resources.flatMap(unseenOf), ...failures(failed)]);
@@ -27,7 +28,15 @@ export function readDrift(log: string, said: string): Drift {
   return unseen.length > 0 ? { state: "unseen", unseen } : { state: "none" };
 }
 
-/** A line for each thing, sorted; what several gates or resources say of it is said once. */
+/** Adds resources that exist and are in no state, which a refresh cannot find. */
+export function withOrphans(drift: Drift, titles: readonly string[]): Drift {
+  if (titles.length === 0 || drift.state === "failed") return drift;
+  const more = titles.map((title) => `${title}: exists and is in no state`);
+  const { drifts, unseen } = { drifts: [], unseen: [], ...drift };
+  return { state: "found", drifts: [...drifts, ...more], unseen };
+}
+
+/** A line for each finding, sorted; what several gates or resources report is printed once. */
 function lines(findings: readonly Finding[]): readonly string[] {
   const byWhat = new Map<string, string[]>();
   for (const { where, what } of findings) byWhat.set(what, [...(byWhat.get(what) ?? []), where]);
@@ -45,22 +54,21 @@ function together(where: readonly string[]): string {
   return `gates ${gateNames.filter((name) => names.has(name)).join(", ")}`;
 }
 
-/** One line that says it. */
+/** The result in one line. */
 export function driftHeadline(environment: string, drift: Drift): string {
-  const things = (count: number) => (count === 1 ? "1 thing" : `${count} things`);
   switch (drift.state) {
     case "none":
       return `${environment}: no drift`;
     case "failed":
-      return `${environment}: could not be compared with its state`;
+      return `${environment}: the comparison with its state failed`;
     case "unseen":
-      return `${environment}: no drift in what could be looked at; ${things(drift.unseen.length)} could not`;
+      return `${environment}: no drift in what could be checked; ${count(drift.unseen.length, "resource")} could not be`;
     case "found":
-      return `${environment}: ${things(drift.drifts.length)} drifted`;
+      return `${environment}: drift: ${count(drift.drifts.length, "difference")}`;
   }
 }
 
-/** What a person reads on the terminal. */
+/** The report for the terminal. */
 export function driftReport(environment: string, drift: Drift): string {
   const headline = driftHeadline(environment, drift);
   if (drift.state === "none") return headline;
@@ -70,13 +78,13 @@ export function driftReport(environment: string, drift: Drift): string {
   return [
     headline,
     ...(drift.state === "found" ? listed("Drifted:", drift.drifts) : []),
-    ...listed("Could not be looked at, and is kept as it was:", drift.unseen),
+    ...listed("Could not be checked, and stays as it was:", drift.unseen),
     "",
     remedy(environment),
   ].join("\n");
 }
 
-/** What can be done about it. */
+/** What to do about it. */
 export function remedy(environment: string): string {
-  return `To see what 'up' would do about it: npm run preview -- ${environment} --refresh. To mend it: npm run up -- ${environment} --refresh.`;
+  return `To see what 'up' would change: npm run preview -- ${environment} --refresh. To fix it: npm run up -- ${environment} --refresh.`;
 }

@@ -1,15 +1,15 @@
-// The charts of environments on a lab, which reaches no repository: those that modules carry, and those of lab/charts.
-import { createHash } from "node:crypto";
+// Provides the charts for environments on a lab, which reaches no repository: those in Go modules, and those in lab/charts.
+import { createHash, randomUUID } from "node:crypto";
 import { cp, glob, mkdir, readdir, readFile, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { Failure } from "../base/fail.ts";
+import { root } from "../base/paths.ts";
 import { ensureTools } from "../toolchain/ensure.ts";
 import { entryFolder } from "../toolchain/entry.ts";
 import { charts } from "../toolchain/labTools.ts";
-import { Failure } from "../workspace/fail.ts";
-import { root } from "../workspace/paths.ts";
-import { labCharts } from "./folder.ts";
+import { labCharts } from "./labFolders.ts";
 
-/** What is taken from the files that modules carry, and where it goes. */
+/** The files of modules to copy, and their destinations. */
 const carried = {
   cilium: "cilium",
   "sealed-secrets": "sealed-secrets",
@@ -19,7 +19,7 @@ const carried = {
 
 const own = join(root, "lab", "charts");
 
-/** Puts them where `charts.path` says, unless they are there already. */
+/** Copies them to the folder of `charts.path`, unless they are there already. */
 export async function stageCharts(): Promise<void> {
   await ensureTools([charts]);
   const place = join(root, labCharts);
@@ -27,27 +27,25 @@ export async function stageCharts(): Promise<void> {
   const staged = join(dirname(place), folder);
   if ((await readlink(place).catch(() => undefined)) === folder && (await isThere(staged))) return;
 
-  const temporary = `${staged}.${process.pid}`;
-  await rm(temporary, { recursive: true, force: true });
+  const temporary = `${staged}.${randomUUID()}`;
   for (const name of await ownCharts()) await cp(join(own, name), join(temporary, name), { recursive: true });
   for (const [from, to] of Object.entries(carried)) {
     await cp(join(entryFolder(charts), from), join(temporary, to), { recursive: true });
   }
   await mkdir(dirname(place), { recursive: true });
-  // Where another run was quicker, it has put the same there.
+  // If another run was faster, it has copied the same files.
   await rename(temporary, staged).catch(() => rm(temporary, { recursive: true }));
   await pointTo(place, folder);
   await removeOthers(dirname(place), folder);
 }
 
-/** In one step: an engine may be reading. */
+/** In one step, because an engine may be reading it. */
 async function pointTo(place: string, folder: string): Promise<void> {
-  const link = `${place}.${process.pid}`;
-  await rm(link, { force: true });
+  const link = `${place}.${randomUUID()}`;
   await symlink(folder, link);
   await rename(link, place).catch(async () => {
     await rm(link);
-    throw new Failure(`${place} is in the way of the lab's charts, and was not put there by this program: remove it`);
+    throw new Failure(`${place} is in the way of the lab's charts, and Sluice did not create it: remove it`);
   });
 }
 

@@ -1,8 +1,8 @@
 import { parse, stringify } from "yaml";
 
 /**
- * The kubeconfig of a cluster in a lab for programs on this machine, where a port leads into the lab. The API server does not know
- * that it is called so, but by one of its own names.
+ * The kubeconfig of a lab's cluster for programs on this host, through a port that leads into the lab. The API server's certificate does not contain that
+ * address, so it is verified by one of its own names.
  */
 export function hostKubeconfig(kubeconfig: string, address: string): string {
   const config = parse(kubeconfig);

@@ -1,32 +1,35 @@
-// An environment of a real platform, put on a lab: `npm run up -- home --lab`. Its file stays as it is; what a lab does not have, or
-// what would lead out of it, is different in the copy that the engine reads.
-import { isIPv4 } from "node:net";
-import { type Document, isMap, parseDocument } from "yaml";
-import { labOperator } from "../../stacks/labName.ts";
-import { labCharts } from "./folder.ts";
+// Puts an environment of a real platform on a lab: `npm run up -- home --lab`. Its file stays as it is; in the copy that the engine reads, what a lab does
+// not have or cannot reach is replaced.
+import { type Document, isMap } from "yaml";
+import { allPlatforms } from "../../stacks/platforms/registry.ts";
+import { labCharts } from "./labFolders.ts";
 
-/** The lab's git server, and the version of Flux that its chart counts as. */
+/** The lab's git server, and the version of its Flux chart. */
 const gitServer = "http://192.0.2.30/";
 const sample = { version: "2.9.5", url: `${gitServer}sample.git`, path: "./clusters/lab", interval: "10s" };
 
-/** Where Proxmox is whose endpoint is a name: a lab has no names. */
-const proxmoxEndpoint = "https://192.0.2.40:8006";
+/** Namespaces of the providers' own keys. */
+const accounts = new Set(allPlatforms.map(({ account }) => account?.provider));
 
-/** What belongs to a repository, and not to the lab's sample, which brings its own. */
+/** Where a rehearsal keeps its backups, relative to the project. */
+const rehearsedBackups = ".work/backups";
+
+/** Keys for the environment's repository; the lab's sample has its own. */
 const ofRepository = ["fluxGitPassword", "fluxGitSshKey", "sealedSecretsCertificate", "sealedSecretsKey"];
 
-/** The text of the environment's file as it would be on a lab. A file that cannot be read stays as it is: the engine tells why. */
-export function placeOnLab(text: string, lab: string): string {
-  const document = parseDocument(text, { merge: true });
-  if (document.errors.length > 0 || !isMap(document.get("config"))) return text;
+/** The text of the environment's file as it would be on a lab. Changes the document. */
+export function placeOnLab(document: Document, lab: string): string {
   const settings = new Settings(document);
   settings.set("lab", { name: lab });
   // Nothing on a lab is worth keeping.
   settings.set("protect", false);
   settings.dropAccounts();
-  useLabCharts(settings);
+  // With them the credentials of a rehearsal would be those of the cluster itself.
+  settings.drop("machineSecrets");
+  useLabBackups(settings);
+  const hasLabCharts = useLabCharts(settings);
   useLabRepository(settings);
-  openPlatform(settings);
+  usePlatforms(settings, hasLabCharts);
   return document.toString();
 }
 
@@ -43,7 +46,7 @@ class Settings {
     return isNodeLike(value) ? value.toJS(this.document) : value;
   }
 
-  /** The value where it is a map. */
+  /** The value, if it is a map. */
   map(key: string): Record<string, unknown> | undefined {
     const value = this.get(key);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
@@ -57,12 +60,12 @@ class Settings {
     this.document.deleteIn(["config", `sluice:${key}`]);
   }
 
-  /** What providers are told beside the environment's keys is of an account; a lab has one of its own. */
+  /** Configuration of providers belongs to an account; a lab has its own accounts. */
   dropAccounts(): void {
     const config = this.document.get("config");
     if (!isMap(config)) return;
     for (const key of config.items.map((item) => String(item.key))) {
-      if (/^(hcloud|proxmoxve):/.test(key)) config.delete(key);
+      if (accounts.has(key.replace(/:.*$/, ""))) config.delete(key);
     }
   }
 }
@@ -71,22 +74,25 @@ function isNodeLike(value: unknown): value is { toJS(document: Document): unknow
   return typeof value === "object" && value !== null && "toJS" in value;
 }
 
-/** A lab reaches no repository of charts, and has one version of each. */
-function useLabCharts(settings: Settings): void {
-  if (settings.map("charts")?.path !== undefined) return;
+/** Those of the cluster itself are neither restored nor replaced by a rehearsal's. */
+function useLabBackups(settings: Settings): void {
+  for (const key of ["restoreFrom", "backupS3AccessKey", "backupS3SecretKey"]) settings.drop(key);
+  const { s3, folder, schedule: _, ...rest } = settings.map("backup") ?? {};
+  if (s3 !== undefined || folder !== undefined) settings.set("backup", { ...rest, folder: rehearsedBackups });
+}
+
+/** A lab reaches no chart repository, and has one version of each chart. */
+function useLabCharts(settings: Settings): boolean {
+  if (settings.map("charts")?.path !== undefined) return false;
   settings.set("charts", { path: labCharts });
   for (const key of ["cilium", "csi", "sealedSecrets"]) {
     const { version: _, ...rest } = settings.map(key) ?? {};
     if (settings.map(key) !== undefined) settings.set(key, rest);
   }
-  const { cloudControllerManager, ...hetzner } = settings.map("hetzner") ?? {};
-  if (typeof cloudControllerManager === "object" && cloudControllerManager !== null) {
-    const { version: _, ...rest } = { version: undefined, ...cloudControllerManager };
-    settings.set("hetzner", { ...hetzner, cloudControllerManager: rest });
-  }
+  return true;
 }
 
-/** Nor any repository but its own. */
+/** It reaches no Git repository but its own. */
 function useLabRepository(settings: Settings): void {
   const flux = settings.map("flux");
   if (flux?.enabled === false || String(flux?.url ?? "").startsWith(gitServer)) return;
@@ -94,24 +100,17 @@ function useLabRepository(settings: Settings): void {
   for (const key of ofRepository) settings.drop(key);
 }
 
-/** Who runs it comes from the lab's own address, and the lab's Proxmox has a certificate that it made itself. */
-function openPlatform(settings: Settings): void {
-  const hetzner = settings.map("hetzner");
-  if (hetzner !== undefined) {
-    const allowed = Array.isArray(hetzner.allowedCidrs) ? hetzner.allowedCidrs : [];
-    settings.set("hetzner", { ...hetzner, allowedCidrs: [...allowed, labOperator] });
+/** Each platform knows which of its settings a lab does not have or cannot reach. */
+function usePlatforms(settings: Settings, hasLabCharts: boolean): void {
+  for (const { name, lab } of allPlatforms) {
+    const section = settings.map(name);
+    if (section !== undefined && lab.adapt !== undefined) settings.set(name, lab.adapt(section, { hasLabCharts }));
   }
-  const proxmox = settings.map("proxmox");
-  if (proxmox !== undefined) {
-    const { host } = /^https:\/\/(?<host>[^:/]+)/.exec(String(proxmox.endpoint))?.groups ?? {};
-    const endpoint = isIPv4(host ?? "") ? proxmox.endpoint : proxmoxEndpoint;
-    settings.set("proxmox", { ...proxmox, endpoint, insecure: true });
-  }
+  const dropped = new Set(allPlatforms.flatMap(({ lab }) => lab.droppedNodeKeys ?? []));
   const nodes = settings.get("nodes");
   if (!Array.isArray(nodes)) return;
-  // In a lab every machine is reached at its own address.
   settings.set(
     "nodes",
-    nodes.map(({ reach: _, ...node }) => node),
+    nodes.map((node) => Object.fromEntries(Object.entries(node).filter(([key]) => !dropped.has(key)))),
   );
 }

@@ -1,24 +1,23 @@
-// The lab's sample repository holds a secret that is sealed for a key which everybody has. An environment on a lab that brings
-// no key of its own is given that one, encrypted as the program asks, in the copy of its settings: the file that is
-// committed stays readable.
+// The lab's sample repository contains a secret that is sealed for a public sample key. An environment on a lab without its own key gets that key, encrypted,
+// in the copy of its settings: the committed file does not change.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, parseDocument } from "yaml";
-import { writeWhole } from "../workspace/files.ts";
-import { root } from "../workspace/paths.ts";
+import { writeWhole } from "../base/files.ts";
+import { root } from "../base/paths.ts";
 
 type Values = Readonly<Record<(typeof keys)[number], string>>;
 
 const keys = ["sealedSecretsCertificate", "sealedSecretsKey"] as const;
 
-/** What was encrypted before, for which key and by what: to do it again takes the CLI a second. */
+/** A cache of encrypted values, by key and secrets manager: encrypting takes the CLI a second. */
 interface Remembered {
   readonly source: string;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Puts the key into a copy of an environment's settings; `encrypt` sets a value in it as the CLI does. */
+/** Adds the key to a copy of an environment's settings; `encrypt` sets a value in it as the CLI does. */
 export async function addSealingKey(
   settings: string,
   encrypt: (key: string, value: string) => Promise<void>,
@@ -55,6 +54,6 @@ async function recall(file: string): Promise<Remembered | undefined> {
   try {
     return JSON.parse(await readFile(file, "utf8"));
   } catch {
-    return undefined; // the first time, or cut off
+    return undefined; // on the first run, or after an interrupted one
   }
 }

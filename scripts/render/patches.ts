@@ -1,23 +1,23 @@
-// Asks the official generator whether it takes the person's own patches, one by one and before the engine runs. The plugin
-// reports a patch that it refuses to the engine itself, in words that quote it, and the engine prints them: a slip in a
-// secret patch would show the secret. And a first preview, which knows no machine secrets yet, would not find the slip.
+// Asks the official generator whether it accepts each of the user's patches, before the engine runs. The plugin quotes a rejected patch in its error, which
+// the engine prints: an error in a secret patch would print the secret. Also, a first preview has no machine secrets yet and would not find the error.
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { machineConfigurationArgs } from "../../components/talos/machineConfig.ts";
-import { userPatches } from "../../components/talos/patches/userPatches.ts";
-import { readClusterConfigFile } from "../../stacks/configFile.ts";
-import { decodeConfigValues } from "../../stacks/configValues.ts";
-import { ConfigError, type Fault } from "../../stacks/fault.ts";
+import { userPatches } from "../../components/talos/config/patches/userPatches.ts";
+import { machineConfigurationArgs } from "../../components/talos/generate/machineConfig.ts";
+import { ConfigError, type Fault } from "../../stacks/base/fault.ts";
+import { readClusterConfigFile } from "../../stacks/config/configFile.ts";
+import { decodeConfigValues } from "../../stacks/config/configValues.ts";
 import { machineConfigInput, machineNodes } from "../../stacks/machineConfigInput.ts";
-import { type ClusterConfig, clusterConfigSchema } from "../../stacks/schema.ts";
+import { type ClusterConfig, clusterConfigSchema } from "../../stacks/schema/clusterConfig.ts";
+import { settingsFile } from "../base/environments.ts";
+import { root } from "../base/paths.ts";
+import { run } from "../base/run.ts";
+import type { Stack } from "../stack/stack.ts";
 import { type Toolchain, talosPlugin } from "../toolchain/toolchain.ts";
-import { settingsFile } from "../workspace/environments.ts";
-import { root } from "../workspace/paths.ts";
-import { run } from "../workspace/run.ts";
-import type { Stack } from "../workspace/stack.ts";
 import { type Generator, startGenerator } from "./generator.ts";
+import { checkNodeConfigs, talosValidator } from "./validate.ts";
 
-/** Throws a `ConfigError` that lists every patch which the generator refuses. Nothing of a secret one is in it. */
-export async function checkPatches(config: ClusterConfig, generator: Generator): Promise<void> {
+/** Throws a `ConfigError` that lists every patch which the generator rejects. It contains nothing of secret patches. */
+export async function checkPatches(config: ClusterConfig, generator: Generator, file: string): Promise<void> {
   const cluster = machineConfigInput(config);
   const nodes = machineNodes(config);
   const faults: Fault[] = [];
@@ -29,34 +29,37 @@ export async function checkPatches(config: ClusterConfig, generator: Generator):
       try {
         await generator.generate(machineConfigurationArgs(alone, node));
       } catch (error) {
-        // The plugin has ended, or hangs.
+        // The plugin has ended, or does not answer.
         const { code } = error as Partial<ServiceError>;
         if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) throw error;
         const words = generatorWords(error);
         const reason = key === "secretPatches" ? withoutValues(words) : words;
-        faults.push({ path: `${key}[${index}].patch`, message: `Talos does not take '${patch.name}': ${reason}` });
+        faults.push({ path: `${key}[${index}].patch`, message: `Talos rejects '${patch.name}': ${reason}` });
       }
     }
   }
-  if (faults.length > 0) throw new ConfigError(faults);
+  if (faults.length > 0) throw new ConfigError(faults, [], file);
 }
 
-/** The same for a stack that is about to be previewed or updated, with the patches that only the engine can decrypt. */
-export async function checkStackPatches(toolchain: Toolchain, stack: Stack): Promise<void> {
+/** For a stack that is about to be previewed or updated, with the patches that only the engine can decrypt: these, and then each node's config. */
+export async function checkStackConfigs(toolchain: Toolchain, stack: Stack): Promise<void> {
   const config = await readPatches(toolchain, stack);
-  if (config === undefined || config.patches.length + config.secretPatches.length === 0) return;
+  if (config === undefined) return;
+  const validate = await talosValidator(config.talosVersion);
   const generator = await startGenerator(await talosPlugin());
+  const file = `Pulumi.${stack.name}.yaml`;
   try {
-    await checkPatches(config, generator);
+    await checkPatches(config, generator, file);
+    await checkNodeConfigs(config, generator, validate, file);
   } finally {
     generator.stop();
   }
 }
 
-/** undefined where the configuration is at fault or cannot be read: the program says so better, knowing all of it. */
+/** Undefined if the configuration has faults or cannot be read: the program reports that better. */
 async function readPatches(toolchain: Toolchain, stack: Stack): Promise<ClusterConfig | undefined> {
   try {
-    const { config, hidden } = readClusterConfigFile(await settingsFile(stack.name));
+    const { config, hidden } = readClusterConfigFile(await settingsFile(stack.name), stack.lab?.settings);
     if (!hidden.includes("secretPatches")) return config;
     const asked = await run(toolchain.pulumi, ["config", "get", "secretPatches", ...stack.options], {
       cwd: root,
@@ -69,7 +72,7 @@ async function readPatches(toolchain: Toolchain, stack: Stack): Promise<ClusterC
   }
 }
 
-/** The generator's words without its own story of where it was; a second line is indented below the first. */
+/** The generator's message without its call path; a second line is indented below the first. */
 function generatorWords(error: unknown): string {
   const text = (error as Partial<ServiceError>).details ?? (error as Error).message;
   return text
@@ -78,10 +81,10 @@ function generatorWords(error: unknown): string {
     .replaceAll("\n", "\n    ");
 }
 
-/** Talos quotes the value, and with a key that it does not know all that is below. */
+/** Talos quotes the value, and for an unknown key everything below it. */
 function withoutValues(words: string): string {
   const [, got, wanted] = /cannot \w+ !!(\w+) `[^`\n]*` into ([\w.*[\]]+)$/m.exec(words) ?? [];
   if (wanted !== undefined) return `a value is ${got} and must be ${wanted}; it is secret and not shown`;
   if (words.startsWith("unknown keys")) return "it has a key that Talos does not know; it is secret and not shown";
-  return "its words are not shown, for they may quote the secret";
+  return "the message is not shown, because it may quote the secret";
 }

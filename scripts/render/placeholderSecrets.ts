@@ -1,12 +1,12 @@
-// What stands in a rendered config where the cluster's secrets would be. The generator takes all of them as they are but
-// Talos' own authority, with which it signs a certificate: that one has to be real.
+// The placeholders for machine secrets in a rendered config. The generator copies all of them except Talos' own CA, with which it signs a certificate, so
+// that one must be real.
 
 export interface Authority {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Shown in place of the certificate of the authority that was made for rendering. */
+/** Shown instead of the certificate of the CA that was generated for rendering. */
 export const talosCertificate = base64("(certificate of Talos)");
 
 export function placeholderSecrets(talosAuthority: Authority) {

@@ -1,50 +1,24 @@
-// The end of an `up`, as lines: what there is now, what was proven, and how long it took.
+// The summary of an `up`, as lines: nodes, gates with their evidence, and how long it took.
+
+import type { TraceLine } from "../../components/engine/trace.ts";
 import { catalogue, type FailureCode } from "../../components/errors/catalogue.ts";
-import { askEvery } from "../../components/gates/kubernetesApi.ts";
-import { gateNames } from "../../components/gates/registry.ts";
-import type { TraceLine } from "../../components/trace/trace.ts";
-import { type Column, cut, table, width } from "../workspace/table.ts";
-import { criticalPath } from "./criticalPath.ts";
-import { type About, gateDelay, sum, windowsOf } from "./delays.ts";
-import { phraseOf, short } from "./evidence.ts";
-import type { Timeline } from "./facts.ts";
-import { type OpenGate, record, type StackState, text } from "./stackState.ts";
-import type { RunTrace } from "./trace.ts";
+import { shortRevision } from "../../components/gates/evidenceWords.ts";
+import { findGate, gateNames } from "../../components/gates/registry.ts";
+import { record, text } from "../../components/model/untyped.ts";
+import { type Column, table, width, wrapped } from "../base/table.ts";
+import type { ExpectedNode, Run } from "./state/run.ts";
+import type { RunTrace } from "./state/trace.ts";
+import { delayOf, labTime, stabilitySeconds } from "./timing/timing.ts";
 
-/** What the environment asks for. */
-export interface Expected {
-  readonly clusterName: string;
-  readonly nodes: readonly ExpectedNode[];
-  /** Gates that its chain has; those of it that there are not, have not opened. */
-  readonly gates: readonly string[];
-}
-
-export interface ExpectedNode {
-  readonly name: string;
-  readonly role: string;
-  readonly address: string;
-  /** The node whose config is sent before this one's, in its lane. */
-  readonly behind?: string | undefined;
-}
-
-export interface Run {
-  readonly expected: Expected;
-  readonly state: StackState;
-  readonly trace: RunTrace | undefined;
-  /** Milliseconds since 1970. */
-  readonly ended: number;
-  readonly timeline: Timeline | undefined;
-}
-
-/** Lines that belong together; the first of a table are the titles of its columns. */
+/** Lines that belong together; the first row of a table contains the titles of its columns. */
 export interface Section {
   readonly titles?: string;
   readonly lines: readonly string[];
 }
 
-export function report(run: Run): Section[] {
+export function report(run: Run, most = width): Section[] {
   const tables = [nodeLines(run), gateLines(run)].map(([titles = "", ...lines]): Section => ({ titles, lines }));
-  return [...tables, { lines: factLines(run) }].filter(({ lines }) => lines.length > 0);
+  return [...tables, { lines: factLines(run, most) }].filter(({ lines }) => lines.length > 0);
 }
 
 function nodeLines(run: Run): string[] {
@@ -56,7 +30,7 @@ function nodeLines(run: Run): string[] {
     const node = state.nodes.get(name);
     const kubelet = text(state.kubelets[name]).replace(/^v/, "");
     const plain = role === "controlplane" ? "control plane" : role;
-    return [name, plain, address, node?.endpoint, node?.talos, kubelet, configCell(run, one)];
+    return [name, plain, address, node?.talosAddress, node?.talos, kubelet, configCell(run, one)];
   });
   return table(
     columns,
@@ -64,10 +38,12 @@ function nodeLines(run: Run): string[] {
   );
 }
 
-/** What came of a node's config in this run (S1.5). */
+/** What this run did with a node's config (S1.5). */
 function configCell({ expected: { clusterName }, state, trace }: Run, { name, behind }: ExpectedNode): string {
   const lineOf = (node: string) =>
-    trace?.lines.findLast((line) => line.type === "talos:NodeConfiguration" && line.name === `${clusterName}-${node}`);
+    trace?.lines.findLast(
+      (line) => line.type === "talos:AppliedMachineConfig" && line.name === `${clusterName}-${node}`,
+    );
   const [line, node] = [lineOf(name), state.nodes.get(name)];
   if (line?.outcome === "failed") {
     const { code } = line;
@@ -83,9 +59,9 @@ function configCell({ expected: { clusterName }, state, trace }: Run, { name, be
 
 function gateLines(run: Run): string[] {
   const { expected, state, timeline, trace } = run;
-  const columns: Column[] = [{ title: "Gate" }, { title: "Saw", gives: true }, { title: "Took", align: "right" }];
-  const isWaitedAt = trace?.lines.some(({ waits }) => waits !== undefined) ?? false;
-  if (timeline !== undefined && isWaitedAt) columns.push({ title: "After the fact", align: "right" });
+  const columns: Column[] = [{ title: "Gate" }, { title: "Evidence", gives: true }, { title: "Took", align: "right" }];
+  const hasWaits = trace?.lines.some(({ waits }) => waits !== undefined) ?? false;
+  if (timeline !== undefined && hasWaits) columns.push({ title: "Gate delay", align: "right" });
   const names = gateNames.filter((name) => expected.gates.includes(name) || state.gates.has(name));
   return table(
     columns,
@@ -98,93 +74,47 @@ function gateCells(run: Run, name: string): string[] {
   const gate = state.gates.get(name);
   const line = lineOf(trace, name);
   if (line?.outcome === "failed") return ["did not open: see above", seconds((line.ended - line.began) / 1000)];
-  if (gate === undefined) return ["not waited at yet", ""];
-  if (gate.drift.length > 0) return [`no longer so: ${gate.drift.join("; ")}`, "unchanged"];
-  const saw = phraseOf(name, gate.evidence);
-  if (trace !== undefined && line === undefined) return [saw, "unchanged"];
+  if (gate === undefined) return ["not reached", ""];
+  if (gate.drift.length > 0) return [`no longer healthy: ${gate.drift.join("; ")}`, "unchanged"];
+  const evidence = findGate(name)?.words(gate.evidence) ?? "";
+  if (trace !== undefined && line === undefined) return [evidence, "unchanged"];
   const delay = line && delayOf(run, line, gate);
-  return [saw, seconds(gate.waited), delay === undefined ? "" : `${delay.toFixed(2)} s`];
+  return [evidence, seconds(gate.waitedSeconds), delay === undefined ? "" : `${delay.toFixed(2)} s`];
 }
 
-function factLines(run: Run): string[] {
+function factLines(run: Run, most: number): string[] {
   const revision = record(run.state.gates.get("GitOpsReady")?.evidence.revisions)["flux-system"];
   const days = run.state.outputs.clientCertificateDaysLeft;
   const facts: [string, string | undefined][] = [
-    ["GitOps revision", short(revision)],
-    ["Client certificate", typeof days === "number" ? `good for ${days} days` : undefined],
+    ["GitOps revision", shortRevision(revision)],
+    ["Client certificate", typeof days === "number" ? `valid for ${days} days` : undefined],
     ["This run", runLine(run)],
+    ["Resumed", resumedLine(run)],
   ];
-  const told = facts.filter((fact): fact is [string, string] => Boolean(fact[1]));
-  const widest = Math.max(...told.map(([what]) => what.length));
-  return told.map(([what, is]) => cut(`  ${what.padEnd(widest)}  ${is}`, width));
+  const known = facts.filter((fact): fact is [string, string] => Boolean(fact[1]));
+  const widest = Math.max(...known.map(([what]) => what.length));
+  return known.flatMap(([what, is]) =>
+    wrapped(is, most - widest - 4).map((line, place) => `  ${(place === 0 ? what : "").padEnd(widest)}  ${line}`),
+  );
+}
+
+/** The times above and those of the gates are for all runs of the engine together. */
+function resumedLine({ resumed = 0 }: Run): string | undefined {
+  if (resumed === 0) return undefined;
+  return `${resumed === 1 ? "once" : `${resumed} times`}, after transient failures`;
 }
 
 function runLine(run: Run): string | undefined {
-  const overhead = overheadOf(run);
-  if (overhead === undefined) return undefined;
-  const { all, lab, held, over } = overhead;
-  // The time that a gate waited in vain is nobody's overhead.
-  if (run.trace?.lines.some(({ outcome }) => outcome === "failed")) return seconds(all);
-  if (lab === 0 && held === 0) return `${seconds(all)}, with nothing to wait for`;
-  if (lab === undefined) return held === 0 ? seconds(all) : `${seconds(all)}: ${seconds(held)} for which gates held`;
-  return `${seconds(all)}: ${seconds(lab)} the lab's own, ${seconds(held)} for which gates held, ${seconds(over)} over that`;
-}
-
-export interface Overhead {
-  /** Seconds of the whole run. */
-  readonly all: number;
-  /** Seconds for which gates had to hold, as the environment asks for. */
-  readonly held: number;
-  /** Seconds that the lab takes besides at the least; undefined where there is no lab. */
-  readonly lab: number | undefined;
-  /** What remains: engine, plugins, and what was seen late. */
-  readonly over: number;
-}
-
-/** Undefined where nobody took the time. */
-export function overheadOf(run: Run): Overhead | undefined {
-  const { trace, ended, timeline } = run;
-  if (trace === undefined) return undefined;
-  const all = (ended - trace.began) / 1000;
-  const windows = Object.fromEntries(
-    trace.lines.map(({ type, waits }) => {
-      const gate = type.replace(/^gates:/, "");
-      return [gate, windowsOf(waits) + (waits === undefined ? 0 : proofOf(run.state.gates.get(gate)))];
-    }),
-  );
-  const held = sum(Object.values(windows));
-  if (timeline === undefined) return { all, held, lab: undefined, over: all - held };
-  const least = criticalPath(factsOf(timeline, trace.began, ended), windows);
-  return { all, held, lab: least - held, over: all - least };
-}
-
-function factsOf({ started, facts }: Timeline, from: number, to: number) {
-  return facts.filter(({ at }) => started + at * 1000 >= from && started + at * 1000 <= to);
-}
-
-/** What a gate's opening came after the fact, in seconds. */
-export function delayOf({ expected, state, timeline }: Run, line: TraceLine, gate: OpenGate): number | undefined {
-  if (timeline === undefined) return undefined;
-  const { server } = state.gates.get("KubernetesApi")?.evidence ?? {};
-  const endpoint = URL.canParse(text(server)) ? new URL(text(server)).hostname : "";
-  const atEndpoint = [...state.nodes].find(([, node]) => node.endpoint === endpoint)?.[0];
-  const about: About = {
-    isControlPlane: (subject) =>
-      expected.nodes.some(({ name, role }) => role === "controlplane" && isNamed(subject, name)),
-    isEndpoint: (subject) => atEndpoint === undefined || isNamed(subject, atEndpoint),
-  };
-  return gateDelay(line, timeline, about, proofOf(gate));
-}
-
-/** Seconds that it takes a gate to be answered so many times in a row. */
-function proofOf(gate: OpenGate | undefined): number {
-  const { answers } = gate?.inputs ?? {};
-  return typeof answers === "number" ? ((answers - 1) * askEvery) / 1000 : 0;
-}
-
-/** A server is called as its node, with the cluster's name before it. */
-function isNamed(subject: string, node: string): boolean {
-  return subject === node || subject.endsWith(`-${node}`);
+  if (run.trace === undefined) return undefined;
+  const total = (run.ended - run.trace.began - (run.askedMs ?? 0)) / 1000;
+  // The time that a failed gate waited belongs to none of the parts.
+  if (run.trace.lines.some(({ outcome }) => outcome === "failed")) return seconds(total);
+  const stable = stabilitySeconds(run);
+  const inWindows = `${seconds(stable)} in stability windows`;
+  const lab = labTime(run);
+  if (lab === undefined) return stable === 0 ? seconds(total) : `${seconds(total)}: ${inWindows}`;
+  if (lab === 0 && stable === 0) return `${seconds(total)}, with nothing to wait for`;
+  return `${seconds(total)}: ${seconds(lab)} of the lab, ${inWindows}, ${seconds(total - lab - stable)} overhead`;
 }
 
 function lineOf(trace: RunTrace | undefined, gate: string): TraceLine | undefined {

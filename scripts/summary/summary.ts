@@ -1,32 +1,36 @@
-// What is told at the end of `npm start` and `npm run up -- <environment>`, also when it failed half way.
+// Prints the summary of `npm start` and `npm run up -- <environment>`, even for a run that failed half-way.
 import { styleText } from "node:util";
-import { type GateName, gateNames } from "../../components/gates/registry.ts";
-import { laneBefore } from "../../components/talos/lanes.ts";
-import { readClusterConfigFile } from "../../stacks/configFile.ts";
-import { hasCsi, hasFlux } from "../../stacks/platformParts.ts";
-import type { ClusterConfig } from "../../stacks/schema.ts";
-import { labCall } from "../lab/life.ts";
+import { laneBefore } from "../../components/talos/nodes/lanes.ts";
+import { readClusterConfigFile } from "../../stacks/config/configFile.ts";
+import { gatesOf } from "../../stacks/parts/clusterParts.ts";
+import { settingsFile } from "../base/environments.ts";
+import { root } from "../base/paths.ts";
+import { run } from "../base/run.ts";
+import { labCall } from "../lab/labProcess.ts";
+import type { Stack } from "../stack/stack.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
-import { settingsFile } from "../workspace/environments.ts";
-import { root } from "../workspace/paths.ts";
-import { run } from "../workspace/run.ts";
-import type { Stack } from "../workspace/stack.ts";
-import type { Fact, Timeline } from "./facts.ts";
-import { type Expected, report, type Section } from "./report.ts";
-import { readStackState } from "./stackState.ts";
-import { readTrace } from "./trace.ts";
+import { report, type Section } from "./report.ts";
+import type { Expected, Run } from "./state/run.ts";
+import { readStackState } from "./state/stackState.ts";
+import type { Fact, Timeline } from "./state/timeline.ts";
+import { readTrace } from "./state/trace.ts";
 
 export interface SummaryOptions {
   readonly toolchain: Toolchain;
   readonly stack: Stack;
   /** The name of the lab that it runs on. */
   readonly lab?: string | undefined;
-  /** The file that the run's times are in: begun by `startTrace`, and named to the engine by SLUICE_TRACE. */
+  /** The run's trace: started by `startTrace`, and passed to the engine in SLUICE_TRACE. */
   readonly trace?: string | undefined;
+  /** How often the engine ran again in this run. */
+  readonly resumed?: number;
+  /** Milliseconds that its user took to answer the engine's question. */
+  readonly askedMs?: number;
 }
 
-/** Never throws: the run has ended as it has, whether it can be told of or not. */
-export async function printSummary({ toolchain, stack, lab, trace }: SummaryOptions): Promise<void> {
+/** Returns what is known of the run. Never throws: the outcome of the run does not depend on it. */
+export async function printSummary(options: SummaryOptions): Promise<Run | undefined> {
+  const { toolchain, stack, lab, trace, resumed = 0, askedMs = 0 } = options;
   const ended = Date.now();
   try {
     const [state, times, timeline, expected] = await Promise.all([
@@ -35,9 +39,12 @@ export async function printSummary({ toolchain, stack, lab, trace }: SummaryOpti
       lab === undefined ? undefined : timelineOf(lab),
       expectedOf(stack.name),
     ]);
-    for (const section of report({ expected, state, trace: times, ended, timeline })) print(section);
+    const run: Run = { expected, state, trace: times, ended, timeline, resumed, askedMs };
+    for (const section of report(run)) print(section);
+    return run;
   } catch (error) {
-    console.error(`sluice: what came of it cannot be shown: ${(error as Error).message}`);
+    console.error(`sluice: could not print the summary: ${(error as Error).message}`);
+    return undefined;
   }
 }
 
@@ -65,20 +72,7 @@ async function expectedOf(environment: string): Promise<Expected> {
   const { config } = readClusterConfigFile(await settingsFile(environment));
   const before = laneBefore(config.apply.parallel, config.nodes.length);
   const nodes = config.nodes.map((node, place) => ({ ...node, behind: config.nodes[before[place] ?? -1]?.name }));
-  return { clusterName: config.clusterName, nodes, gates: gatesOf(config) };
-}
-
-/** The gates that the chain of an environment has. */
-export function gatesOf(
-  config: Pick<ClusterConfig, "platform" | "network" | "csi" | "sealedSecrets" | "flux">,
-): GateName[] {
-  const absent = new Set<GateName>([
-    ...(config.network.vip !== undefined ? [] : (["VirtualAddress"] as const)),
-    ...(hasCsi(config) ? [] : (["CsiReady"] as const)),
-    ...(config.sealedSecrets.enabled ? [] : (["SealedSecretsReady"] as const)),
-    ...(hasFlux(config) ? [] : (["GitOpsReady"] as const)),
-  ]);
-  return gateNames.filter((gate) => !absent.has(gate));
+  return { clusterName: config.clusterName, nodes, gates: gatesOf(config).map(({ name }) => name) };
 }
 
 async function said(program: string, args: readonly string[], env?: NodeJS.ProcessEnv) {

@@ -1,4 +1,4 @@
-// The Pulumi CLI and its plugins, and what has to be done to their modules first.
+// The Pulumi CLI and its plugins, and the edits to their modules before they are built.
 import type { ModulePreparation, Program } from "./tool.ts";
 
 export const preparations: Readonly<Record<string, ModulePreparation>> = {
@@ -8,8 +8,8 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
         module: "github.com/siderolabs/terraform-provider-talos",
         folder: "terraform-provider-talos",
         edits: [
-          // Machinery 1.13 dropped the option, which had been without effect. Later releases of the provider dropped
-          // it too, but cannot be had from the module proxy.
+          // Machinery 1.13 removed the option, which had no effect. Later releases of the provider do not use it either, but the module proxy does not have
+          // them.
           { file: "pkg/talos/util.go", find: /^\t\tgenerate\.WithPersist\(true\),\n/.source, times: 1, replace: "" },
         ],
       },
@@ -21,22 +21,29 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
         module: "github.com/pulumi/pulumi-kubernetes/provider/v4",
         folder: "pulumi-kubernetes-provider",
         edits: [
-          // With the Kubernetes libraries of the other modules, so that they compile once, comes the library's next
-          // major version; what is used of it is the same.
+          // The Kubernetes libraries of the other modules, compiled once for all, use this library's next major version; the parts that are used are the
+          // same.
           {
             file: "pkg/await/await.go",
             find: /structured-merge-diff\/v4\/fieldpath/.source,
             times: 1,
             replace: "structured-merge-diff/v6/fieldpath",
           },
+          // In the CLI's SDK, which is then compiled only once, the field is a pointer.
+          {
+            file: "pkg/gen/schema.go",
+            find: /(?<=^\t\tProvider: )pschema\.ResourceSpec\{$/.source,
+            times: 1,
+            replace: "&pschema.ResourceSpec{",
+          },
         ],
       },
       {
         module: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
         folder: "pulumi-kubernetes-sdk",
-        // The plugin registers each object of a manifest as a typed resource of the Go SDK, and reads none of the
-        // typed outputs. Registered as what it uses for custom resources, with the same type token, they are the same
-        // to the engine, and 50 packages need not be compiled: half the plugin's build time and size.
+        // The plugin registers each object of a manifest as a typed resource of the Go SDK, but reads none of the typed outputs. If they are registered like
+        // custom resources, with the same type token, the engine sees no difference, and 50 packages need not be compiled: half the plugin's build time and
+        // size.
         edits: [
           {
             file: "go/kubernetes/yaml/v2/kinds.go",
@@ -68,13 +75,30 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
         module: "github.com/fluxcd/kustomize-controller",
         folder: "kustomize-controller",
         edits: [
-          // How often it asks whether what it has applied is healthy, of which Flux makes no setting. In the lab, where an app comes up within a
-          // second, twice that is most of the time that a cluster takes to be reconciled.
+          // The interval of Flux' health checks of what it has applied, which is not configurable. In the lab an app starts within a second, and two such
+          // waits would be most of the time of a reconciliation.
           {
             file: "internal/controller/kustomization_controller.go",
             find: /(?<=WaitOptions\{\n\t\tInterval: {4})5 \* time\.Second/.source,
             times: 1,
             replace: "time.Second",
+          },
+        ],
+      },
+    ],
+  },
+  flux: {
+    patched: [
+      {
+        module: "github.com/fluxcd/flux2/v2",
+        folder: "flux2",
+        edits: [
+          // The manifests of `flux install`, which Flux generates for its releases: the module does not have them, and nothing here uses them.
+          {
+            file: "cmd/flux/manifests.embed.go",
+            find: /^\/\/go:embed manifests\/\*\.yaml\n/.source,
+            times: 1,
+            replace: "",
           },
         ],
       },
@@ -86,9 +110,8 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
         module: "github.com/pulumi/pulumi-go-provider",
         folder: "pulumi-go-provider",
         edits: [
-          // What takes the last free place is appended instead, and stays when it has ended: a Cancel after the second call
-          // of anything panics. Later releases are mended (pulumi/pulumi-go-provider#207); this plugin does not compile
-          // with them.
+          // A call that takes the last free slot is appended instead, and stays there after it has ended: a Cancel after the second call panics. Later
+          // releases have the fix (pulumi/pulumi-go-provider#207), but this plugin does not compile with them.
           {
             file: "middleware/cancel/cancel.go",
             find: /if len\(h\.tombstones\) == 0 \{(?=\n\t\th\.values = append)/.source,
@@ -101,8 +124,18 @@ export const preparations: Readonly<Record<string, ModulePreparation>> = {
   },
 };
 
-/** In the order they are built: what shares most with the next comes first. */
+/** In build order: first the one that needs the fewest modules, because those of the others are downloaded while it compiles. */
 export const engineTools: readonly Program[] = [
+  {
+    name: "language-host",
+    purpose: "runs the program on Node",
+    module: "nodejs",
+    package: "github.com/pulumi/pulumi/sdk/nodejs/cmd/pulumi-language-nodejs/v3",
+    versionOf: "github.com/pulumi/pulumi/sdk/v3",
+    commands: ["pulumi-language-nodejs"],
+    seconds: 46,
+    gigabytes: 1,
+  },
   {
     name: "pulumi",
     purpose: "the Pulumi CLI and engine",
@@ -115,7 +148,7 @@ export const engineTools: readonly Program[] = [
       module: "github.com/pulumi/pulumi/sdk/v3",
       files: ["nodejs/dist/pulumi-resource-pulumi-nodejs"],
     },
-    seconds: 530,
+    seconds: 101,
     gigabytes: 4,
   },
   {
@@ -131,7 +164,7 @@ export const engineTools: readonly Program[] = [
       "pulumi-resource-proxmoxve",
       "talos-sdk",
     ],
-    seconds: 160,
+    seconds: 31,
     gigabytes: 2,
   },
   {
@@ -142,18 +175,8 @@ export const engineTools: readonly Program[] = [
     versionOf: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
     commands: ["pulumi-resource-kubernetes"],
     versionVariables: { "main.version": "1.2.3" },
-    seconds: 90,
+    seconds: 14,
     gigabytes: 2,
-  },
-  {
-    name: "language-host",
-    purpose: "runs the program on Node",
-    module: "nodejs",
-    package: "github.com/pulumi/pulumi/sdk/nodejs/cmd/pulumi-language-nodejs/v3",
-    versionOf: "github.com/pulumi/pulumi/sdk/v3",
-    commands: ["pulumi-language-nodejs"],
-    seconds: 40,
-    gigabytes: 1,
   },
   {
     name: "command",
@@ -163,7 +186,7 @@ export const engineTools: readonly Program[] = [
     versionOf: "npm:@pulumi/command",
     commands: ["pulumi-resource-command"],
     versionVariables: { "github.com/pulumi/pulumi-command/provider/pkg/version.Version": "1.2.3" },
-    seconds: 40,
+    seconds: 8,
     gigabytes: 1,
   },
 ];

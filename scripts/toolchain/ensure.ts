@@ -1,56 +1,60 @@
-// Sees to it that tools are there: takes them from the cache, or builds what is missing or damaged.
-import { cacheFolder } from "../workspace/paths.ts";
-import { buildTool } from "./build.ts";
+// Provides tools: takes them from the cache, or builds what is missing or damaged.
+
+import { duration } from "../base/duration.ts";
+import { needAll } from "../base/fail.ts";
+import { cacheFolder } from "../base/paths.ts";
+import { reporting } from "../base/reporting.ts";
 import { withBuildLock } from "./buildLock.ts";
+import { construct, type Undecided } from "./construction.ts";
 import { entryFolder, inspectEntry } from "./entry.ts";
-import { toolVersion } from "./goModule.ts";
-import { duration, standardError, startProgress } from "./progress.ts";
-import { removeOlder } from "./prune.ts";
+import { buildFolder, goVersion } from "./go.ts";
+import { standardError } from "./progress.ts";
+import { removeTree } from "./removeTree.ts";
 import { checkSpace } from "./space.ts";
 import type { Tool } from "./tool.ts";
 import { tools } from "./tools.ts";
 import { registerCheckout } from "./users.ts";
 
-/** Builds those of the tools that are not in the cache. Says nothing when all are. */
-export async function ensureTools(wanted: readonly Tool[]): Promise<void> {
-  // A cache that cannot be written serves all the same while nothing is missing in it.
+/** Builds those of the tools that are not in the cache. Prints nothing if all are. */
+export async function ensureTools(wanted: readonly Tool[], undecided?: Undecided): Promise<void> {
+  if (wanted.length === 0) return;
+  // A read-only cache is sufficient as long as nothing is missing in it.
   await registerCheckout().catch(() => undefined);
-  const absent = await missingTools(wanted, (tool, what) =>
-    standardError.write(`sluice: ${tool.name} in the cache is damaged (${what}); it is built again\n`),
-  );
+  const onDamage = (tool: Tool, what: string) =>
+    standardError.write(`sluice: ${tool.name} in the cache is damaged (${what}); rebuilding it\n`);
+  const absent = await reporting("checking the tools in the cache", () => missingTools(wanted, onDamage));
   if (absent.length === 0) return;
   await withBuildLock(async () => {
     // Another run may have built them meanwhile.
     const missing = await missingTools(wanted, () => undefined);
-    if (missing.length > 0) await buildTools(missing);
+    if (missing.length > 0) await buildTools(missing, undecided);
   });
 }
 
-/** Whether all of them are in the cache and whole. */
+/** Refuses, before anything is built, a machine on which those that are missing cannot be built. */
+export async function needBuild(wanted: readonly Tool[]): Promise<void> {
+  const missing = await missingTools(wanted, () => undefined);
+  if (missing.length > 0) await needAll([goVersion(), checkSpace(missing)]);
+}
+
+/** Whether all of them are in the cache and intact. */
 export async function areBuilt(wanted: readonly Tool[]): Promise<boolean> {
   return (await missingTools(wanted, () => undefined)).length === 0;
 }
 
-async function buildTools(missing: readonly Tool[]): Promise<void> {
-  await checkSpace(missing);
+async function buildTools(missing: readonly Tool[], undecided: Undecided | undefined): Promise<void> {
+  await needAll([goVersion(), checkSpace(missing)]);
+  const removeLeft = () => reporting("removing what builds leave", () => removeTree(buildFolder));
+  await removeLeft();
   const seconds = missing.reduce((sum, tool) => sum + tool.seconds, 0);
+  const perhaps = missing.filter((tool) => undecided?.tools.includes(tool)).map(({ name }) => name);
+  const condition = perhaps.length === 0 ? "" : ` ${perhaps.join(", ")} only if plugins cannot be downloaded.`;
   standardError.write(
     `sluice: building ${missing.map((tool) => tool.name).join(", ")} from Go modules, once, into ${cacheFolder}: ` +
-      `${duration(seconds)} on two idle cores with empty caches, less with full ones. Ctrl-C is safe: the next run goes on.\n`,
+      `${duration(seconds)} on two idle cores with empty caches, less with full ones.${condition} Ctrl-C is safe: the next run resumes.\n`,
   );
-  for (const [index, tool] of missing.entries()) {
-    const what = `building ${tool.name} ${toolVersion(tool)}`;
-    const step = { what, purpose: tool.purpose, index: index + 1, of: missing.length, expected: tool.seconds };
-    const progress = startProgress(step, standardError);
-    try {
-      await buildTool(tool, progress);
-      await removeOlder(tool);
-      progress.finish("done");
-    } catch (error) {
-      progress.finish("failed");
-      throw error;
-    }
-  }
+  await construct(missing, standardError, undecided);
+  await removeLeft();
 }
 
 async function missingTools(

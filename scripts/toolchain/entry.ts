@@ -1,17 +1,17 @@
-// A built tool in the cache: tools/<name>/<key>/ with its programs and entry.json, which says what they must look like.
+// A built tool in the cache: tools/<name>/<key>/ with its programs and entry.json, which has their hashes.
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { cacheFolder } from "../workspace/paths.ts";
+import { cacheFolder } from "../base/paths.ts";
 import { toolKey } from "./goModule.ts";
 import type { Program, Tool } from "./tool.ts";
 import { cliTools } from "./tools.ts";
 
 interface FileRecord {
   readonly sha256: string;
-  /** Size and times as they were when the file was last found to be right. */
+  /** Size and times when the file was last verified. */
   readonly seen: string;
 }
 
@@ -24,7 +24,7 @@ export interface Entry {
   readonly builtAt: string;
   readonly seconds: number;
   readonly bytes: number;
-  /** Whether nothing of it is there to be run. */
+  /** Whether it consists of files and no programs. */
   readonly isFileSet?: boolean;
   readonly files: Readonly<Record<string, FileRecord>>;
 }
@@ -36,7 +36,7 @@ export type EntryState =
 
 const folders = new Map<string, string>();
 
-/** Where a tool's programs lie: one place in a run, though sources of our own may be edited while it goes on. */
+/** The path of a tool's programs: it stays the same during a run, even if our own sources are edited meanwhile. */
 export function entryFolder(tool: Tool): string {
   const known = folders.get(tool.name);
   if (known !== undefined) return known;
@@ -45,7 +45,7 @@ export function entryFolder(tool: Tool): string {
   return folder;
 }
 
-/** Where the CLI and what the engine looks for beside it lie together. */
+/** The folder of the CLI and of what the engine expects beside it. */
 export function cliFolder(): string {
   return join(cacheFolder, "cli", cliTools.map((tool) => toolKey(tool)).join("-"));
 }
@@ -56,15 +56,15 @@ export function programPath(tool: Program, command: string = tool.commands[0]): 
 }
 
 /**
- * Looks whether an entry is there and whole. Files that were not touched since they were last hashed are taken as
- * good: hashing half a gigabyte at every start would cost a second. A file cannot be changed without its ctime changing.
+ * Checks whether an entry exists and is intact. Files that were not touched since the last check are not hashed again, because hashing half a gigabyte at
+ * every start would take a second. A file cannot be changed without a new ctime.
  */
 export async function inspectEntry(folder: string): Promise<EntryState> {
   if ((await statusOf(folder)) === undefined) return { state: "absent" };
   let entry: Entry;
   try {
     entry = JSON.parse(await readFile(join(folder, "entry.json"), "utf8"));
-    if (Object.keys(entry.files).length === 0) throw new Error("it names no files");
+    if (Object.keys(entry.files).length === 0) throw new Error("no files");
   } catch {
     return { state: "damaged", what: "entry.json is missing or broken" };
   }
@@ -82,12 +82,12 @@ export async function inspectEntry(folder: string): Promise<EntryState> {
     if (!entry.isFileSet && (status.mode & 0o111) === 0) return { state: "damaged", what: `${name} cannot be run` };
     touched = true;
   }
-  // Where it cannot be written, as in a cache that is only read, the next look hashes again.
+  // If it cannot be written, as in a read-only cache, the next check hashes again.
   if (touched) await writeEntry(folder, { ...entry, files }).catch(() => undefined);
   return { state: "good", entry };
 }
 
-/** Records what the files of a folder look like. */
+/** Records size, times and hashes of files. */
 export async function recordFiles(folder: string, names: readonly string[]): Promise<Record<string, FileRecord>> {
   const files: Record<string, FileRecord> = {};
   for (const name of names) {
@@ -97,16 +97,16 @@ export async function recordFiles(folder: string, names: readonly string[]): Pro
   return files;
 }
 
-/** Writes entry.json whole or not at all. */
+/** Writes entry.json completely or not at all. */
 export async function writeEntry(folder: string, entry: Entry): Promise<void> {
   const temporary = join(folder, `entry.json.${process.pid}`);
   await writeFile(temporary, `${JSON.stringify(entry, null, 2)}\n`);
   await rename(temporary, join(folder, "entry.json"));
 }
 
-/** Puts a finished folder in its place in one step; what is left of a damaged one there goes to `aside` first. */
+/** Moves a complete folder to its place in one step; a damaged one there is first moved to `aside`. */
 export async function publish(from: string, to: string, aside: string): Promise<void> {
-  // To the disk first: a power cut must not leave names without content.
+  // Flushed to disk first: a power failure must not leave names without content.
   for (const name of await readdir(from, { recursive: true })) {
     const file = await open(join(from, name));
     await file.sync();
@@ -120,7 +120,7 @@ export async function publish(from: string, to: string, aside: string): Promise<
   await rm(aside, { recursive: true, force: true });
 }
 
-/** What the file or folder is, a link looked at through to its target; undefined where there is none. */
+/** The status of a file or folder, or of a link's target; undefined if there is none. */
 async function statusOf(path: string): Promise<Stats | undefined> {
   return stat(path).catch((error: NodeJS.ErrnoException) => {
     if (["ENOENT", "ENOTDIR", "ELOOP"].includes(error.code ?? "")) return undefined;

@@ -1,12 +1,12 @@
-// Reads go.mod files, and decides the key of what is built from them.
+// Reads go.mod files, and computes the key of what is built from them.
 import { createHash } from "node:crypto";
 import { globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { root } from "../workspace/paths.ts";
+import { root } from "../base/paths.ts";
 import { preparations } from "./engineTools.ts";
 import { isProgram, type Tool } from "./tool.ts";
 
-/** Raise it when the way of building changes what comes out. */
+/** Increase it when a change of the build process changes its results. */
 const builderRevision = 1;
 
 /** The folder that a tool is built from. */
@@ -41,12 +41,12 @@ export function toolVersion(tool: Tool): string {
 }
 
 /**
- * The hash of all that goes into a tool but the Go release: a program that one Go 1.26 built serves as well under the
- * next, and with the release left out a warm start needs no Go at all.
+ * The hash of everything that a tool is built from except the Go release: a program that one Go 1.26 built works as well under the next, and without the
+ * release a warm start needs no Go at all.
  */
 export function toolKey(tool: Tool, platform = `${process.platform}-${process.arch}`): string {
   const { seconds: _seconds, gigabytes: _gigabytes, purpose: _purpose, ...recipe } = tool;
-  // The version is compiled in, and does not stand in go.mod for every tool.
+  // The version is compiled in, and not every tool's is in go.mod.
   const what = [builderRevision, platform, recipe, toolVersion(tool), preparations[tool.module]];
   const hash = createHash("sha256").update(JSON.stringify(what));
   for (const file of sourceFiles(tool)) {
@@ -64,7 +64,7 @@ export function sourceFiles(tool: Tool): string[] {
     .sort();
 }
 
-/** What of a module folder is compiled: Go files, and what they embed. Tests and notes are not. */
+/** The files of a module folder that are compiled: Go files, and what they embed. Not tests and notes. */
 export function moduleFiles(folder: string): string[] {
   const files = filesBelow(folder, ".").filter(
     (file) => /\.(go|mod|sum)$/.test(file) && !file.endsWith("_test.go") && !/^patched\/|(^|\/)testdata\//.test(file),
@@ -73,7 +73,7 @@ export function moduleFiles(folder: string): string[] {
   return [...new Set([...files, ...embedded])].sort();
 }
 
-/** What a Go file embeds, of that which is there: some is copied out of other modules first. */
+/** The files that a Go file embeds, as far as they exist: some are copied from other modules first. */
 function embeddedFiles(folder: string, goFile: string): string[] {
   const directives = readFileSync(join(folder, goFile), "utf8").matchAll(/^\s*\/\/go:embed (.+)$/gm);
   const patterns = [...directives].flatMap(([, words = ""]) => words.split(" ").filter((word) => word !== ""));

@@ -1,22 +1,15 @@
-// The lab and what it runs. Built when it is first needed.
+// The lab, what it runs, and what is used in it.
 import type { FileSet, Program } from "./tool.ts";
 
+/** What every lab needs, in build order. */
 export const labTools: readonly Program[] = [
   {
     name: "controlplane",
-    purpose: "the lab's etcd, Kubernetes control plane, kwok and kubectl",
+    purpose: "the lab's etcd, Kubernetes control plane and kubectl",
     module: "cluster",
     package: "./cmd/controlplane",
     versionOf: "k8s.io/kubernetes",
-    commands: [
-      "controlplane",
-      "etcd",
-      "kube-apiserver",
-      "kube-controller-manager",
-      "kube-scheduler",
-      "kwok",
-      "kubectl",
-    ],
+    commands: ["controlplane", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"],
     versionVariables: {
       "k8s.io/component-base/version.gitVersion": "v1.2.3",
       "k8s.io/component-base/version.gitMajor": "1",
@@ -25,7 +18,7 @@ export const labTools: readonly Program[] = [
       "k8s.io/client-go/pkg/version.gitMajor": "1",
       "k8s.io/client-go/pkg/version.gitMinor": "2",
     },
-    seconds: 240,
+    seconds: 141,
     gigabytes: 5,
   },
   {
@@ -35,7 +28,7 @@ export const labTools: readonly Program[] = [
     package: "github.com/fluxcd/source-controller",
     versionOf: "github.com/fluxcd/source-controller",
     commands: ["source-controller"],
-    seconds: 60,
+    seconds: 39,
     gigabytes: 3,
   },
   {
@@ -45,7 +38,7 @@ export const labTools: readonly Program[] = [
     package: "github.com/fluxcd/kustomize-controller",
     versionOf: "github.com/fluxcd/kustomize-controller",
     commands: ["kustomize-controller"],
-    seconds: 30,
+    seconds: 8,
     gigabytes: 1,
   },
   {
@@ -55,9 +48,46 @@ export const labTools: readonly Program[] = [
     package: "github.com/fluxcd/helm-controller",
     versionOf: "github.com/fluxcd/helm-controller",
     commands: ["helm-controller"],
-    seconds: 30,
+    seconds: 5,
     gigabytes: 1,
   },
+  {
+    name: "sealed-secrets",
+    purpose: "the lab's sealed-secrets controller",
+    module: "cluster",
+    package: "github.com/bitnami-labs/sealed-secrets/cmd/controller",
+    versionOf: "github.com/bitnami-labs/sealed-secrets",
+    commands: ["sealed-secrets-controller"],
+    versionVariables: { "main.VERSION": "1.2.3" },
+    seconds: 3,
+    gigabytes: 1,
+  },
+  {
+    name: "csi-provisioner",
+    purpose: "binds volumes in the lab",
+    module: "csi-provisioner",
+    package: "github.com/kubernetes-csi/external-provisioner/v5/cmd/csi-provisioner",
+    versionOf: "github.com/kubernetes-csi/external-provisioner/v5",
+    commands: ["csi-provisioner"],
+    versionVariables: { "main.version": "v1.2.3" },
+    seconds: 4,
+    gigabytes: 2,
+  },
+  {
+    name: "sluice-lab",
+    purpose: "the lab",
+    module: "lab",
+    folder: "lab",
+    package: "./cmd/sluice-lab",
+    versionOf: "github.com/siderolabs/talos",
+    commands: ["sluice-lab"],
+    seconds: 60,
+    gigabytes: 3,
+  },
+];
+
+/** Programs for users and tests inside a lab. The lab itself needs none of them, so each is built when it is first called there. */
+export const labClients: readonly Program[] = [
   {
     name: "helm",
     purpose: "installs charts in the lab by hand",
@@ -70,14 +100,14 @@ export const labTools: readonly Program[] = [
     gigabytes: 1,
   },
   {
-    name: "sealed-secrets",
-    purpose: "the lab's sealed-secrets controller",
-    module: "cluster",
-    package: "github.com/bitnami-labs/sealed-secrets/cmd/controller",
-    versionOf: "github.com/bitnami-labs/sealed-secrets",
-    commands: ["sealed-secrets-controller"],
+    name: "flux",
+    purpose: "Flux' own client, which the lab must satisfy",
+    module: "flux",
+    package: "github.com/fluxcd/flux2/v2/cmd/flux",
+    versionOf: "github.com/fluxcd/flux2/v2",
+    commands: ["flux"],
     versionVariables: { "main.VERSION": "1.2.3" },
-    seconds: 10,
+    seconds: 28,
     gigabytes: 1,
   },
   {
@@ -101,31 +131,9 @@ export const labTools: readonly Program[] = [
     seconds: 60,
     gigabytes: 2,
   },
-  {
-    name: "csi-provisioner",
-    purpose: "binds volumes in the lab",
-    module: "csi-provisioner",
-    package: "github.com/kubernetes-csi/external-provisioner/v5/cmd/csi-provisioner",
-    versionOf: "github.com/kubernetes-csi/external-provisioner/v5",
-    commands: ["csi-provisioner"],
-    versionVariables: { "main.version": "v1.2.3" },
-    seconds: 60,
-    gigabytes: 2,
-  },
-  {
-    name: "sluice-lab",
-    purpose: "the lab",
-    module: "lab",
-    folder: "lab",
-    package: "./cmd/sluice-lab",
-    versionOf: "github.com/siderolabs/talos",
-    commands: ["sluice-lab"],
-    seconds: 120,
-    gigabytes: 3,
-  },
 ];
 
-/** What is installed into clusters, in the lab as elsewhere. */
+/** What is installed into clusters, in the lab and elsewhere. */
 export const charts: FileSet = {
   name: "charts",
   purpose: "what is installed into clusters of the lab",
@@ -164,6 +172,6 @@ export const charts: FileSet = {
       to: "flux",
     },
   ],
-  seconds: 20,
+  seconds: 1,
   gigabytes: 1,
 };

@@ -1,7 +1,7 @@
-// What `npm run toolchain -- --list` shows.
+// The table of `npm run toolchain -- --list`.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Column, table } from "../workspace/table.ts";
+import { type Column, table } from "../base/table.ts";
 import { type Entry, entryFolder, inspectEntry } from "./entry.ts";
 import { moduleFolder, requiredVersion, toolVersion } from "./goModule.ts";
 import { fittingCli, hasPlugin, ordinaryHome, pluginVersion, pulumiOnPath } from "./official.ts";
@@ -20,7 +20,7 @@ export async function listTools(): Promise<string> {
   const rows: string[][] = [];
   const onPath = await pulumiOnPath();
   if (onPath !== undefined) {
-    const from = onPath.fits ? "PATH" : `PATH, but it is not used: it must be ${fittingCli}`;
+    const from = onPath.fits ? "PATH" : `PATH, but not used: must be ${fittingCli}`;
     rows.push(["pulumi", onPath.version, "", from]);
   }
   for (const tool of tools) {
@@ -36,7 +36,7 @@ export async function listTools(): Promise<string> {
     const downloaded = !built && (await hasPlugin(ordinaryHome(), plugin));
     const from = downloaded
       ? "downloaded by the engine"
-      : `stood in for by ${plugin.tool}: ${await standIn(plugin.name)}`;
+      : `replaced by ${plugin.tool}: ${await replacement(plugin.name)}`;
     rows.push([`plugin ${plugin.name}`, await pluginVersion(plugin), "", from]);
   }
   return table(columns, rows, "").join("\n");
@@ -46,13 +46,13 @@ function origin({ isFileSet = false, go, seconds }: Entry): string {
   return isFileSet ? `files of modules, fetched in ${seconds} s` : `built with ${go} in ${seconds} s`;
 }
 
-/** What the plugin that is built really is: the engine only sees the version of the official one. */
-async function standIn(plugin: string): Promise<string> {
+/** The actual source of the built plugin: the engine only sees the version of the official one. */
+async function replacement(plugin: string): Promise<string> {
   const version = async (module: string, path: string) =>
     requiredVersion(await readFile(join(moduleFolder({ module }), "go.mod"), "utf8"), path);
   switch (plugin) {
     case "talos":
-      return `Terraform provider talos ${await version("pulumi", "github.com/siderolabs/terraform-provider-talos")} raised to Talos machinery ${await version("pulumi", "github.com/siderolabs/talos/pkg/machinery")}, installed under the official version`;
+      return `Terraform provider talos ${await version("pulumi", "github.com/siderolabs/terraform-provider-talos")} with Talos machinery ${await version("pulumi", "github.com/siderolabs/talos/pkg/machinery")}, installed under the official version`;
     case "hcloud":
       return `Terraform provider hcloud ${await version("pulumi", "github.com/hetznercloud/terraform-provider-hcloud")}`;
     case "proxmoxve":

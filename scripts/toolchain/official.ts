@@ -1,20 +1,21 @@
-// The ordinary way to the Pulumi CLI and its plugins: the one on PATH, and the engine's own downloads.
+// The official Pulumi CLI and plugins: the CLI on PATH, and the engine's own downloads.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import semver from "semver";
-import { root } from "../workspace/paths.ts";
-import { run } from "../workspace/run.ts";
+import { root } from "../base/paths.ts";
+import { reporting } from "../base/reporting.ts";
+import { run } from "../base/run.ts";
 import { standardError } from "./progress.ts";
 import type { Plugin } from "./tool.ts";
 import { plugins } from "./tools.ts";
 
-/** What a CLI from PATH must be: the first that runs @pulumi/pulumi 3.259 programs as tested, and no next major. */
+/** The versions of a CLI on PATH that are accepted: from the first that runs @pulumi/pulumi 3.259 programs as tested, up to the next major version. */
 export const fittingCli = ">=3.220.0 <4.0.0";
 
-/** Milliseconds in which something must come of a download: where nothing is reached, that is soon known. */
-const ordinaryStall = 20_000;
+/** Milliseconds that a download may be silent. An unreachable server is noticed sooner. */
+const ordinaryStallMs = 20_000;
 
 /** The `pulumi` on PATH, and whether it fits. */
 export async function pulumiOnPath(): Promise<{ readonly version: string; readonly fits: boolean } | undefined> {
@@ -26,7 +27,7 @@ export async function pulumiOnPath(): Promise<{ readonly version: string; readon
     : { version, fits: semver.satisfies(version, fittingCli) };
 }
 
-/** The version of a plugin that the engine asks for: that of its npm package. */
+/** The version of a plugin that the engine requests: that of its npm package. */
 export async function pluginVersion(plugin: Plugin): Promise<string> {
   return (await npmManifest(plugin)).version.replace(/^v/, "");
 }
@@ -35,39 +36,46 @@ async function npmManifest(plugin: Plugin): Promise<{ version: string; pulumi?: 
   return JSON.parse(await readFile(join(root, "node_modules", plugin.npm, "package.json"), "utf8"));
 }
 
-/** Where the engine keeps a plugin below its home. */
+/** Where the engine keeps a plugin in its home. */
 export async function pluginFolder(home: string, plugin: Plugin): Promise<string> {
   return join(home, "plugins", `resource-${plugin.name}-v${await pluginVersion(plugin)}`);
 }
 
-/** The engine's home when nobody sets another. */
+/** The engine's home, unless the user sets another. */
 export function ordinaryHome(): string {
   return process.env.PULUMI_HOME || join(homedir(), ".pulumi");
 }
 
-/** Whether the engine finds the plugin below its home. */
+/** Whether the engine finds the plugin in its home. */
 export async function hasPlugin(home: string, plugin: Plugin): Promise<boolean> {
   const folder = await pluginFolder(home, plugin);
-  // The engine marks so what it has not downloaded to its end.
+  // The engine's mark for an incomplete download.
   return existsSync(join(folder, `pulumi-resource-${plugin.name}`)) && !existsSync(`${folder}.partial`);
 }
 
-/** Lets the CLI download the plugins that are missing; false when it cannot reach them. */
+export interface DownloadOptions {
+  /** The engine's home. */
+  readonly home: string;
+  readonly print?: ((text: string) => void) | undefined;
+  readonly stallMs?: number;
+}
+
+/** Lets the CLI download the missing plugins; false if it cannot reach them. */
 export async function downloadPlugins(
   pulumi: string,
   environment: NodeJS.ProcessEnv,
-  home: string,
-  stall = ordinaryStall,
+  { home, print = (text) => standardError.write(text), stallMs = ordinaryStallMs }: DownloadOptions,
 ): Promise<boolean> {
   for (const plugin of plugins) {
     if (await hasPlugin(home, plugin)) continue;
     const version = await pluginVersion(plugin);
     const { server } = (await npmManifest(plugin)).pulumi ?? {};
     const args = ["plugin", "install", "resource", plugin.name, version, ...(server ? ["--server", server] : [])];
-    standardError.write(`sluice: trying to download the plugin ${plugin.name} ${version}\n`);
-    const installed = await run(pulumi, args, { env: environment, stall });
+    print(`sluice: trying to download the plugin ${plugin.name} ${version}\n`);
+    const install = () => run(pulumi, args, { env: environment, stall: stallMs });
+    const installed = await reporting(`downloading the plugin ${plugin.name}`, install, print);
     if (installed.code !== 0 || !(await hasPlugin(home, plugin))) {
-      standardError.write("sluice: it cannot be had that way: the plugins are built\n");
+      print("sluice: it cannot be downloaded: building the plugins instead\n");
       return false;
     }
   }

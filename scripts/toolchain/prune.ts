@@ -1,7 +1,7 @@
 // What `npm run toolchain -- --prune` does.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder } from "../workspace/paths.ts";
+import { cacheFolder } from "../base/paths.ts";
 import { withBuildLock } from "./buildLock.ts";
 import { buildFolder } from "./go.ts";
 import { removeTree } from "./removeTree.ts";
@@ -9,9 +9,9 @@ import { kibibytesIn } from "./space.ts";
 import type { Tool } from "./tool.ts";
 import { registerCheckout, usedEntries } from "./users.ts";
 
-/** Removes entries that no checkout uses and all that only building needs; says what came of it. */
+/** Removes entries that no checkout uses, and everything that is only needed for building; returns a report. */
 export function prune(): Promise<string> {
-  // Not under the hands of a run that builds.
+  // Not while another run builds.
   return withBuildLock(removeUnused);
 }
 
@@ -29,8 +29,8 @@ async function removeUnused(): Promise<string> {
 }
 
 /**
- * What is built from sources of our own is built anew with each edit of them: without this, a day's work on them would
- * leave gigabytes. To be called by the holder of the build lock.
+ * What is built from our own sources is rebuilt after each edit, so a day's work on them would leave gigabytes without this. Called by the holder of the
+ * build lock.
  */
 export async function removeOlder(tool: Tool): Promise<void> {
   if (tool.folder === undefined) return;
@@ -38,7 +38,7 @@ export async function removeOlder(tool: Tool): Promise<void> {
   await removeEntries([join("tools", tool.name)]);
 }
 
-/** Removes the entries of these folders of the cache that no checkout uses, and returns which. */
+/** Removes the entries of these cache folders that no checkout uses, and returns which. */
 async function removeEntries(kinds: readonly string[]): Promise<string[]> {
   const used = await usedEntries();
   const removed: string[] = [];

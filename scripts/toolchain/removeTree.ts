@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { Failure } from "../workspace/fail.ts";
-import { run } from "../workspace/run.ts";
+import { Failure } from "../base/fail.ts";
+import { run } from "../base/run.ts";
 
 /**
- * Removes a folder with all that is in it, also what Go's module cache, which is read-only, and copies out of it hold.
- * By the system's programs: they take seconds for the half million files of that cache.
+ * Removes a folder with everything in it, even Go's read-only module cache and copies of it. Uses the system's programs, which take only seconds for the half
+ * million files of that cache.
  */
 export async function removeTree(folder: string): Promise<void> {
   if (!existsSync(folder)) return;

@@ -1,29 +1,30 @@
-// A disk that fills up in the middle of a build fails in ways that nobody understands, so its space is checked first.
+// A disk that fills up during a build fails in ways that are hard to understand, so its space is checked first.
+import { existsSync } from "node:fs";
 import { mkdir, readdir, statfs, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { Failure } from "../workspace/fail.ts";
-import { cacheFolder } from "../workspace/paths.ts";
-import { run } from "../workspace/run.ts";
+import { dirname, join } from "node:path";
+import { Failure } from "../base/fail.ts";
+import { cacheFolder } from "../base/paths.ts";
+import { run } from "../base/run.ts";
 import type { Tool } from "./tool.ts";
 import { tools } from "./tools.ts";
 
-/** Names the tools that go's caches hold the parts of. It lies among them, so that it goes when they go. */
+/** A file that names the tools whose packages are in go's caches. It is inside these caches, so that it is removed with them. */
 const compiledFolder = join(cacheFolder, "go", "compiled");
 
-/** GiB that a build takes when go's caches hold all its parts: the program, twice while it is linked. */
+/** GiB that a build takes when go's caches contain all its packages: the program, twice while it is linked. */
 const least = 1;
 
-/** Notes that go's caches hold all that the tool is made of. */
+/** Records that go's caches contain all packages of the tool. */
 export async function noteCompiled(tool: Tool): Promise<void> {
   await mkdir(compiledFolder, { recursive: true });
   await writeFile(join(compiledFolder, tool.name), "");
 }
 
-/** Refuses to build where the disk is too small for it. */
+/** Refuses to build if the disk is too small. */
 export async function checkSpace(missing: readonly Tool[], free: () => Promise<number> = freeGibibytes): Promise<void> {
   const there = await free();
   if (there >= spaceNeeded(missing, [], 0)) return;
-  // Little is left, but a part may have been used for this very build: by one that was interrupted, or one before.
+  // Little space is left, but a part of the needed space may be in use already: by this build, when it was interrupted, or an earlier one.
   const compiled = new Set(await readdir(compiledFolder).catch(() => []));
   const before = tools.filter((tool) => compiled.has(tool.name));
   const needed = spaceNeeded(missing, before, (await kibibytesIn(join(cacheFolder, "go"))) / 2 ** 20);
@@ -35,10 +36,15 @@ export async function checkSpace(missing: readonly Tool[], free: () => Promise<n
   );
 }
 
-/** GiB by which go's caches will grow: to what the tools built before and the missing ones take, from what they hold. */
+/** GiB by which go's caches will grow: what the built and the missing tools take, minus what the caches contain. */
 export function spaceNeeded(missing: readonly Tool[], builtBefore: readonly Tool[], held: number): number {
   const all = new Set([...missing, ...builtBefore]);
   return Math.max(least, [...all].reduce((sum, tool) => sum + tool.gigabytes, 0) - held);
+}
+
+/** The folder, or the nearest above it that exists. */
+function existing(folder: string): string {
+  return existsSync(folder) ? folder : existing(dirname(folder));
 }
 
 /** What a folder takes on the disk. */
@@ -47,7 +53,7 @@ export async function kibibytesIn(folder: string): Promise<number> {
   return Number.parseInt(stdout, 10) || 0;
 }
 
-async function freeGibibytes(): Promise<number> {
-  const { bavail, bsize } = await statfs(cacheFolder);
+export async function freeGibibytes(): Promise<number> {
+  const { bavail, bsize } = await statfs(existing(cacheFolder));
   return (bavail * bsize) / 2 ** 30;
 }

@@ -1,13 +1,13 @@
-// A copy of toolchain/<module> in the cache, with what `go build` needs beside the committed files.
+// A copy of toolchain/<module> in the cache, with what `go build` needs besides the committed files.
 import { chmod, copyFile, cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { Failure } from "../workspace/fail.ts";
+import { Failure } from "../base/fail.ts";
 import { preparations } from "./engineTools.ts";
 import { type FetchListener, type GoCall, goFetching, shellLine } from "./go.ts";
 import { moduleFolder, requiredVersion, sourceFiles } from "./goModule.ts";
 import { type Copied, type Edit, isProgram, type Tool } from "./tool.ts";
 
-/** Makes the copy in a folder that is not there yet. */
+/** Creates the copy in a folder that does not exist yet. */
 export async function stageModule(tool: Tool, folder: string, listener: FetchListener): Promise<void> {
   for (const file of sourceFiles(tool)) {
     await cp(join(moduleFolder(tool), file), join(folder, file));
@@ -43,17 +43,17 @@ export async function copyFiles(
   }
 }
 
-/** The folder of a module in the module cache, fetched and verified against go.sum. */
+/** The folder of a module in the module cache, downloaded and verified against go.sum. */
 export async function moduleSource(folder: string, module: string, listener: FetchListener): Promise<string> {
   const version = requiredVersion(await readFile(join(folder, "go.mod"), "utf8"), module);
   const call: GoCall = { cwd: folder, args: ["mod", "download", "-json", `${module}@v${version}`] };
-  const fetched = await goFetching(call, listener.onOutput, listener.onRetry);
+  const fetched = await goFetching(call, listener);
   const { Dir, Error: error = fetched.stderr.trim() } = downloadAnswer(fetched.stdout);
   if (fetched.code === 0 && Dir !== undefined) return Dir;
-  throw new Failure(`cannot fetch ${module} v${version}: ${error}\nTo repeat it: ${shellLine(call)}`);
+  throw new Failure(`cannot download ${module} v${version}: ${error}\nTo repeat it: ${shellLine(call)}`);
 }
 
-/** What go said on the module; a call that was cut short said nothing, or half of it. */
+/** Go's information about the module; a call that was ended early printed nothing, or only a part. */
 function downloadAnswer(text: string): { readonly Dir?: string; readonly Error?: string } {
   try {
     return JSON.parse(text);
@@ -69,7 +69,7 @@ async function applyEdit(folder: string, edit: Edit): Promise<void> {
   const times = text.match(pattern)?.length ?? 0;
   if (times !== edit.times) {
     throw new Failure(
-      `${edit.file} of ${basename(folder)} has changed: ${edit.find} matches ${times} times, not ${edit.times}. ` +
+      `${edit.file} of ${basename(folder)} has changed: ${edit.find} matches ${times} times instead of ${edit.times}. ` +
         "See scripts/toolchain/engineTools.ts for what is edited and why.",
     );
   }
@@ -77,7 +77,7 @@ async function applyEdit(folder: string, edit: Edit): Promise<void> {
   await writeFile(path, text.replace(pattern, edit.replace));
 }
 
-/** The module cache is read-only, and so are copies of it. */
+/** The module cache is read-only, and copies of it are too. */
 async function makeWritable(path: string): Promise<void> {
   await chmod(join(path, ".."), 0o755);
   await chmod(path, 0o644);

@@ -1,16 +1,16 @@
-// How a tool that is made from Go modules is described.
+// The description of a tool that is built from Go modules.
 
-/** A change to a file of a Go module before it is compiled. */
+/** An edit of a file of a Go module before it is compiled. */
 export interface Edit {
   readonly file: string;
   /** A regular expression, in multi-line mode. */
   readonly find: string;
-  /** How often it must match: a module that has changed is noticed. */
+  /** How often it must match, so that a change in the module is noticed. */
   readonly times: number;
   readonly replace: string;
 }
 
-/** Files of a module, and where they are copied to. */
+/** Files of a module, and their destinations. */
 export interface Copied {
   readonly module: string;
   readonly from: string;
@@ -27,38 +27,41 @@ export interface ModulePreparation {
   readonly copied?: readonly Copied[];
 }
 
-interface Made {
+interface Common {
   readonly name: string;
-  /** What it is for, in a few words. */
+  /** Its purpose, in a few words. */
   readonly purpose: string;
   /** Folder below toolchain/. */
   readonly module: string;
-  /** Where the sources are that we write ourselves: a folder of the checkout, in place of toolchain/<module>. */
+  /** The folder of our own sources in the checkout, instead of toolchain/<module>. */
   readonly folder?: string;
-  /** The Go module whose version is the tool's; `npm:<package>` where the module has none but that of a commit. */
+  /** The Go module whose version is the tool's; `npm:<package>` if the module's only version is a commit. */
   readonly versionOf: string;
-  /** Seconds on two idle cores with empty caches, in the order of this list: what a person is told to expect. */
+  /**
+   * Seconds by which it makes the build longer on two idle cores with empty caches, in the order of the list: its modules arrive while tools before it
+   * compile, and it is linked while the next compiles. The sum is the time that is announced.
+   */
   readonly seconds: number;
-  /** GiB that its module and build caches take, in the order of this list. */
+  /** GiB of its module and build caches, in the order of this list. */
   readonly gigabytes: number;
 }
 
 /** A program that is compiled. */
-export interface Program extends Made {
-  /** The module file, where the folder has one for every version of something. Default: go.mod. */
+export interface Program extends Common {
+  /** The module file, if the folder has several. Default: go.mod. */
   readonly moduleFile?: string;
   /** The main package. */
   readonly package: string;
-  /** Names that it is started by; the first is the file, the others are links to it. */
+  /** The names of its programs; the first is the file, the others are links to it. */
   readonly commands: readonly [string, ...string[]];
   /** Variables to set to the tool's version, with or without the leading v. */
   readonly versionVariables?: Readonly<Record<string, "v1.2.3" | "1.2.3" | "1" | "2">>;
-  /** Scripts that lie in a module and belong beside the program. */
+  /** Scripts from a module that are needed next to the program. */
   readonly scripts?: { readonly module: string; readonly files: readonly string[] };
 }
 
-/** Files that modules carry, copied as they are, beside those that the module's own folder has. */
-export interface FileSet extends Made {
+/** Files from modules, copied unchanged, next to those of the module's own folder. */
+export interface FileSet extends Common {
   readonly copied: readonly Copied[];
 }
 
@@ -68,10 +71,10 @@ export function isProgram(tool: Tool): tool is Program {
   return "package" in tool;
 }
 
-/** A resource plugin: what the engine asks for, and the tool that can stand in for it. */
+/** A resource plugin: the version that the engine requests, and the tool that can replace it. */
 export interface Plugin {
   readonly name: string;
-  /** The npm package whose version the engine asks for. */
+  /** The npm package whose version the engine requests. */
   readonly npm: string;
   readonly tool: string;
 }

@@ -1,11 +1,10 @@
-// Decides where the CLI and the plugins come from, and makes them ready for a run.
+// Decides where the CLI and the plugins come from, and prepares them for a run.
 import { link, mkdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
-import { labPrograms } from "../lab/programs.ts";
-import { workFolder } from "../workspace/paths.ts";
+import { workFolder } from "../base/paths.ts";
 import { areBuilt, ensureTools } from "./ensure.ts";
 import { cliFolder, entryFolder, programPath } from "./entry.ts";
-import { charts } from "./labTools.ts";
+import { charts, labTools } from "./labTools.ts";
 import { downloadPlugins, hasPlugin, ordinaryHome, pluginFolder, pulumiOnPath } from "./official.ts";
 import type { Tool } from "./tool.ts";
 import { cliTools, pluginNamed, plugins, toolNamed } from "./tools.ts";
@@ -13,49 +12,66 @@ import { cliTools, pluginNamed, plugins, toolNamed } from "./tools.ts";
 export interface Toolchain {
   /** The CLI to call. */
   readonly pulumi: string;
-  /** What a call of it needs in its environment. */
+  /** The environment variables for a call of it. */
   readonly environment: NodeJS.ProcessEnv;
   readonly origin: { readonly cli: "PATH" | "built"; readonly plugins: "downloaded" | "built" };
 }
 
-/** The engine's home when the plugins in it are ours: one for each checkout, for another may need another build. */
+/** The engine's home with built plugins: one per checkout, because another checkout may need other builds. */
 const ownHome = join(workFolder, "pulumi");
 
 /**
- * How many steps the engine takes at once. What they do is wait for others, so the number of cores, which it goes by itself, says
- * nothing: with eight lanes a refresh would look at a dead cluster of seven nodes for half a minute.
+ * How many steps the engine runs at once. They mostly wait, so the default, which depends on the number of cores, is too low: with eight at once, a refresh
+ * of a dead cluster of seven nodes would take half a minute.
  */
 const steps = "32";
 
 /**
- * The CLI from PATH serves where it fits, and where the engine can download its plugins it does. What cannot be had
- * that way is built. There is no setting for it: a try takes a moment where nothing is reached, and is made only
- * while something is missing.
+ * Uses the CLI from PATH if it fits, and plugins that the engine downloads if it can. Everything else is built, together with `alsoNeeded`, so that one line
+ * announces everything. There is no setting for this: an attempt to download takes a moment if the server is unreachable, and is only made while something is
+ * missing.
  */
-export async function prepareToolchain(): Promise<Toolchain> {
-  const onPath = (await pulumiOnPath())?.fits === true;
-  if (!onPath) await ensureTools(cliTools);
-  const folder = onPath ? undefined : await assembleCli();
-  const pulumi = folder === undefined ? "pulumi" : join(folder, "pulumi");
-  const base: NodeJS.ProcessEnv = {
+export async function prepareToolchain(alsoNeeded: readonly Tool[] = []): Promise<Toolchain> {
+  const cli = (await pulumiOnPath())?.fits === true ? ("PATH" as const) : ("built" as const);
+  const ofCli = cli === "PATH" ? [] : cliTools;
+  const tryDownloads = async (print?: (text: string) => void) => {
+    const { pulumi, environment } = await findCli(cli);
+    return downloadPlugins(pulumi, environment, { home: ordinaryHome(), print });
+  };
+
+  // If they were built for another checkout, they are used here as well: downloads were tried then.
+  const haveBuilt = (await usesBuiltPlugins()) || (await areBuilt(pluginTools()));
+  let areDownloaded = false;
+  if (haveBuilt || (await areBuilt(ofCli))) {
+    areDownloaded = !haveBuilt && (await tryDownloads());
+    await ensureTools([...ofCli, ...(areDownloaded ? [] : pluginTools()), ...alsoNeeded]);
+  } else {
+    const isNeeded = async (print: (text: string) => void) => {
+      areDownloaded = await tryDownloads(print);
+      return !areDownloaded;
+    };
+    const undecided = { tools: pluginTools(), after: ofCli, isNeeded };
+    await ensureTools([...ofCli, ...pluginTools(), ...alsoNeeded], undecided);
+  }
+  const { pulumi, environment } = await findCli(cli);
+  if (areDownloaded) return { pulumi, environment, origin: { cli, plugins: "downloaded" } };
+  await linkPlugins();
+  return { pulumi, environment: { ...environment, PULUMI_HOME: ownHome }, origin: { cli, plugins: "built" } };
+}
+
+/** The CLI, and the environment variables for a call of it. */
+async function findCli(origin: "PATH" | "built"): Promise<Pick<Toolchain, "pulumi" | "environment">> {
+  const folder = origin === "PATH" ? undefined : await assembleCli();
+  const environment: NodeJS.ProcessEnv = {
     ...process.env,
     ...(folder === undefined ? {} : { PATH: [folder, process.env.PATH].join(delimiter) }),
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_PARALLEL: process.env.PULUMI_PARALLEL || steps,
   };
-  const cli = onPath ? ("PATH" as const) : ("built" as const);
-
-  // Built for another checkout, they serve this one as well: downloads were tried then.
-  const haveBuilt = (await usesBuiltPlugins()) || (await areBuilt(pluginTools()));
-  if (!haveBuilt && (await downloadPlugins(pulumi, base, ordinaryHome()))) {
-    return { pulumi, environment: base, origin: { cli, plugins: "downloaded" } };
-  }
-  await ensureTools(pluginTools());
-  await linkPlugins();
-  return { pulumi, environment: { ...base, PULUMI_HOME: ownHome }, origin: { cli, plugins: "built" } };
+  return { pulumi: folder === undefined ? "pulumi" : join(folder, "pulumi"), environment };
 }
 
-/** The Talos plugin alone, for what needs no engine. */
+/** The Talos plugin alone, for commands that need no engine. */
 export async function talosPlugin(): Promise<string> {
   const plugin = pluginNamed("talos");
   const program = `pulumi-resource-${plugin.name}`;
@@ -64,20 +80,19 @@ export async function talosPlugin(): Promise<string> {
   return programPath(toolNamed(plugin.tool), program);
 }
 
-/** The tools that stand in for the official plugins. */
+/** The tools that replace the official plugins. */
 export function pluginTools(): Tool[] {
   return [...new Set(plugins.map((plugin) => plugin.tool))].map(toolNamed);
 }
 
-/** All that `npm start` needs where nothing can be had the ordinary way: what the engine is, and what its lab runs. */
+/** Everything that `npm start` needs if nothing can be downloaded: the engine, and what its lab runs. */
 export function startTools(): Tool[] {
-  return [...cliTools, ...pluginTools(), ...labPrograms, charts];
+  return [...cliTools, ...pluginTools(), ...labTools, charts];
 }
 
 /**
- * Puts the CLI, the language host and the wrapper for dynamic providers into one folder: beside the CLI the engine
- * takes them for its own, anywhere else on PATH each costs a warning. Hard links, because it looks where its own file
- * really lies.
+ * Puts the CLI, the language host and the wrapper for dynamic providers into one folder: the engine treats programs next to the CLI as its own, but warns
+ * about each one elsewhere on PATH. Uses hard links, because it searches the real folder of its own file.
  */
 async function assembleCli(): Promise<string> {
   const folder = cliFolder();
@@ -86,7 +101,7 @@ async function assembleCli(): Promise<string> {
     const scripts = (tool.scripts?.files ?? []).map((file) => basename(file));
     for (const file of [...tool.commands, ...scripts]) {
       const program = join(entryFolder(tool), file);
-      // What was built again after damage is another file.
+      // After damage a program was rebuilt, and is another file.
       if ((await inode(join(folder, file))) === (await inode(program))) continue;
       await replace(join(folder, file), (temporary) => link(program, temporary));
     }
@@ -98,13 +113,13 @@ async function inode(path: string): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.ino;
 }
 
-/** Whether this checkout runs on plugins that were built, and has them all. */
+/** Whether this checkout uses built plugins, and has them all. */
 export async function usesBuiltPlugins(): Promise<boolean> {
   for (const plugin of plugins) if (!(await hasPlugin(ownHome, plugin))) return false;
   return true;
 }
 
-/** Puts the built plugins where the engine looks for downloaded ones: found on PATH, each would cost a warning. */
+/** Links the built plugins to where the engine searches for downloaded ones: it would warn about each one found on PATH. */
 async function linkPlugins(): Promise<void> {
   for (const plugin of plugins) {
     const folder = await pluginFolder(ownHome, plugin);
@@ -116,12 +131,12 @@ async function linkPlugins(): Promise<void> {
   }
 }
 
-/** Makes a file anew in one step: another run may be using it. */
+/** Replaces a file in one step, because another run may be using it. */
 async function replace(path: string, make: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${path}.${process.pid}`;
   await rm(temporary, { force: true });
   await make(temporary);
   await rename(temporary, path);
-  // Where both are links to one file, renaming leaves both.
+  // If both are links to the same file, renaming keeps both.
   await rm(temporary, { force: true });
 }

@@ -1,6 +1,6 @@
-// What is built from Go modules. Versions stand in toolchain/<module>/go.mod alone.
+// What is built from Go modules. Their versions are only in toolchain/<module>/go.mod.
 import { engineTools } from "./engineTools.ts";
-import { charts, labTools } from "./labTools.ts";
+import { charts, labClients, labTools } from "./labTools.ts";
 import type { Plugin, Program, Tool } from "./tool.ts";
 
 const checkTools: readonly Program[] = [
@@ -43,9 +43,31 @@ const checkTools: readonly Program[] = [
   ),
 ];
 
-export const programs: readonly Program[] = [...engineTools, ...checkTools, ...labTools];
+export const programs: readonly Program[] = [...engineTools, ...checkTools, ...labTools, ...labClients];
 
-/** In the order they are built. */
+/** The validators of machine configs, one for each Talos minor. */
+export const configChecks: readonly Program[] = programs.filter(({ module }) => module === "configcheck");
+
+/** The validator for nodes of a Talos version, which is one that Sluice supports. */
+export function configCheckFor(talosVersion: string): Program {
+  const [, minor] = /^v?(\d+\.\d+)/.exec(talosVersion) ?? [];
+  return toolNamed(`configcheck-${minor}`);
+}
+
+/** The programs by which a lab validates the configs of nodes on these Talos minors. For 1.13 it does that itself. */
+const validators: Readonly<Record<string, Program>> = { "1.12": toolNamed("configcheck-1.12") };
+
+/** Everything that a lab, or a program called in it, can need. */
+export const labPrograms: readonly Program[] = [...labTools, ...Object.values(validators), ...labClients];
+
+/** What a lab needs for nodes with these Talos versions; by default for any. */
+export function labToolsFor(talosVersions?: readonly string[]): readonly Tool[] {
+  const isUsed = (minor: string) => talosVersions?.some((version) => version.startsWith(`${minor}.`)) ?? true;
+  const asked = Object.entries(validators).flatMap(([minor, validator]) => (isUsed(minor) ? [validator] : []));
+  return [...labTools, ...asked, charts];
+}
+
+/** In build order. */
 export const tools: readonly Tool[] = [...programs, charts];
 
 export const plugins: readonly Plugin[] = [
@@ -56,17 +78,17 @@ export const plugins: readonly Plugin[] = [
   { name: "command", npm: "@pulumi/command", tool: "command" },
 ];
 
-/** What makes up the CLI where it is built. */
+/** The CLI, if it is built. */
 export const cliTools: readonly Program[] = ["pulumi", "language-host"].map(toolNamed);
 
-/** The program of that name. */
+/** The program with that name. */
 export function toolNamed(name: string): Program {
   const tool = programs.find((candidate) => candidate.name === name);
   if (tool === undefined) throw new Error(`no tool is called ${name}`);
   return tool;
 }
 
-/** The plugin of that name. */
+/** The plugin with that name. */
 export function pluginNamed(name: string): Plugin {
   const plugin = plugins.find((candidate) => candidate.name === name);
   if (plugin === undefined) throw new Error(`no plugin is called ${name}`);

@@ -1,9 +1,9 @@
-// Which checkouts use which entries of the cache, so that pruning in one does not take the tools of another.
+// Which checkouts use which entries of the cache, so that pruning in one checkout does not remove the tools of another.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder, root } from "../workspace/paths.ts";
+import { cacheFolder, root } from "../base/paths.ts";
 import { cliFolder, entryFolder } from "./entry.ts";
 import { tools } from "./tools.ts";
 
@@ -14,7 +14,7 @@ interface User {
   readonly entries: readonly string[];
 }
 
-/** Notes what this checkout uses. */
+/** Records what this checkout uses. */
 export async function registerCheckout(): Promise<void> {
   const user: User = { checkout: root, entries: [cliFolder(), ...tools.map(entryFolder)] };
   const file = join(folder, `${createHash("sha256").update(root).digest("hex").slice(0, 16)}.json`);
@@ -26,7 +26,7 @@ export async function registerCheckout(): Promise<void> {
   await rename(temporary, file);
 }
 
-/** The entries that checkouts which still exist use. Notes of others, and notes that cannot be read, are dropped. */
+/** The entries that existing checkouts use. Records of other checkouts, and unreadable records, are removed. */
 export async function usedEntries(): Promise<Set<string>> {
   const used = new Set<string>();
   for (const name of await readdir(folder).catch(() => [])) {

@@ -1,4 +1,4 @@
-/** Text as a code block that it cannot end by itself, cut in the middle to `limit` characters where it is longer. */
+/** Text as a code block that its content cannot close, cut in the middle if it is longer than `limit` characters. */
 export function codeBlock(text: string, limit: number): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
@@ -6,7 +6,7 @@ export function codeBlock(text: string, limit: number): string {
   return `${fence}text\n${cut(text.trimEnd(), room)}\n${fence}`;
 }
 
-/** What went wrong stands at the end of the engine's output, what it began with at the start: the middle goes. */
+/** The error is at the end of the engine's output and the context at the start, so the middle is left out. */
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const lines = text.split("\n");

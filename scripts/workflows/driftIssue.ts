@@ -9,24 +9,24 @@ interface Issue extends Post {
   readonly pull_request?: object;
 }
 
-export interface Telling {
-  /** The workflow's run, where there is one. */
+export interface IssueOptions {
+  /** The workflow's run, if there is one. */
   readonly run: string | undefined;
-  /** Takes secrets out of what is posted. */
+  /** Removes secrets from the posted text. */
   readonly mask: (text: string) => string;
 }
 
 const bodyLimit = 60_000;
 
 /**
- * Keeps the one issue that an environment has while it drifts: opened when drift is found, its text kept up to date,
- * closed when the drift is gone. A check that failed, or did not see all, proves neither and leaves the issue as it is.
+ * Maintains the one drift issue of an environment: opened when drift is found, kept up to date, closed when the drift is gone. If the check failed or could
+ * not check everything, it proves neither, and the issue stays as it is.
  */
 export async function recordDrift(
   github: GitHub,
   environment: string,
   drift: Drift,
-  { run, mask }: Telling,
+  { run, mask }: IssueOptions,
 ): Promise<"opened" | "updated" | "closed" | "nothing"> {
   const mark = ownMark("drift", environment);
   if (drift.state === "failed" || drift.state === "unseen") return "nothing";

@@ -1,15 +1,15 @@
-// The little of GitHub's REST API that the workflows use.
-import { Failure } from "../workspace/fail.ts";
+// The part of GitHub's REST API that the workflows use.
+import { Failure } from "../base/fail.ts";
 
 export interface GitHub {
-  /** Every item of a list, over all its pages. */
+  /** Every item of a list, from all its pages. */
   all<T>(path: string): Promise<T[]>;
   post<T>(path: string, body: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete(path: string): Promise<void>;
 }
 
-/** An answer that is not a success. */
+/** An error response. */
 export class GitHubError extends Error {
   override name = "GitHubError";
   readonly status: number;
@@ -19,16 +19,16 @@ export class GitHubError extends Error {
     this.status = status;
   }
 
-  /** Whether it is for want of permission, as in the run of a pull request from a fork. */
+  /** Whether permission is missing, as in a run for a pull request from a fork. */
   get isRefusal(): boolean {
     return [401, 403, 404].includes(this.status);
   }
 }
 
 const perPage = 100;
-const timeout = 30_000;
+const timeoutMs = 30_000;
 
-/** GitHub as a workflow run sees it; paths are below the repository. */
+/** GitHub's API for a workflow run; paths are relative to the repository. */
 export function gitHub(environment: NodeJS.ProcessEnv = process.env): GitHub {
   const { GITHUB_API_URL: api, GITHUB_REPOSITORY: repository, GITHUB_TOKEN: token } = environment;
   if (!api || !repository || !token) {
@@ -42,7 +42,7 @@ export function gitHub(environment: NodeJS.ProcessEnv = process.env): GitHub {
         authorization: `Bearer ${token}`,
         "x-github-api-version": "2022-11-28",
       },
-      signal: AbortSignal.timeout(timeout),
+      signal: AbortSignal.timeout(timeoutMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();

@@ -1,12 +1,12 @@
-/** Variables whose values are secrets, or, as a backend's address with a password, may hold one. */
+/** Variables whose values are secrets, or may contain one, such as a backend's address with a password. */
 const secretName = /TOKEN|SECRET|PASSPHRASE|PASSWORD|ACCESS_KEY|BACKEND_URL/;
 
-/** Below this length a replacement would rather destroy the text than hide anything. */
+/** Shorter values are not masked: that would garble the text and hide nothing. */
 const shortest = 4;
 
 /**
- * Replaces the values of secret environment variables. The engine masks what the program marks as secret; this is for
- * what a tool says in an error. GitHub masks its logs likewise, but neither comments nor issues.
+ * Replaces the values of secret environment variables. The engine masks what the program marks as secret; this is for the error messages of tools. GitHub
+ * does the same in its logs, but not in comments and issues.
  */
 export function maskSecrets(text: string, environment: NodeJS.ProcessEnv = process.env): string {
   const values = Object.entries(environment)
@@ -14,7 +14,7 @@ export function maskSecrets(text: string, environment: NodeJS.ProcessEnv = proce
     .flatMap(([, value = ""]) => [value, passwordOf(value), ...value.split("\n")])
     .map((value) => value.trim())
     .filter((value) => value.length >= shortest);
-  // The longest first: one may be a part of another.
+  // The longest first, because one may be a part of another.
   return [...new Set(values)]
     .sort((a, b) => b.length - a.length)
     .reduce((masked, value) => masked.replaceAll(value, "[masked]"), text);

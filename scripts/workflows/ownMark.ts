@@ -1,19 +1,19 @@
-// Comments and issues that the workflows keep are found again by a mark at their beginning that nobody sees.
+// Workflows find their own comments and issues by an invisible mark at the start of the text.
 
-/** A comment or an issue, as GitHub tells of it. */
+/** A comment or an issue, as GitHub returns it. */
 export interface Post {
   readonly body?: string | null;
   readonly user: { readonly login: string } | null;
 }
 
-/** Who the token of a workflow run writes as. */
+/** The author of what a workflow run's token writes. */
 const author = "github-actions[bot]";
 
 export function ownMark(kind: "preview" | "drift", environment: string): string {
   return `<!-- sluice:${kind}:${environment} -->`;
 }
 
-/** The marked ones, oldest first. One that a person wrote with the mark in it, or quotes, is not ours to change. */
+/** The marked ones, oldest first. Users' posts that contain or quote the mark are not changed. */
 export function findOwn<T extends Post & { readonly id: number }>(posts: readonly T[], mark: string): T[] {
   return posts.filter(({ body, user }) => user?.login === author && body?.startsWith(mark)).sort((a, b) => a.id - b.id);
 }

@@ -5,21 +5,21 @@ interface Comment extends Post {
   readonly id: number;
 }
 
-/** Puts the report into the one comment that a pull request has for the environment, and makes it where there is none. */
+/** Writes the report into the pull request's only comment for the environment, or creates it. */
 export async function putPreviewComment(
   github: GitHub,
   pull: number,
   environment: string,
   report: string,
-): Promise<"made" | "updated"> {
+): Promise<"created" | "updated"> {
   const mark = ownMark("preview", environment);
   const body = `${mark}\n${report}`;
   const [first, ...others] = findOwn(await github.all<Comment>(`/issues/${pull}/comments`), mark);
-  // Two runs that overlapped may each have made one.
+  // Two overlapping runs may each have created one.
   for (const { id } of others) await github.delete(`/issues/comments/${id}`);
   if (first === undefined) {
     await github.post(`/issues/${pull}/comments`, { body });
-    return "made";
+    return "created";
   }
   await github.patch(`/issues/comments/${first.id}`, { body });
   return "updated";

@@ -2,13 +2,13 @@ import { codeBlock } from "./codeBlock.ts";
 
 export interface Preview {
   readonly environment: string;
-  /** What the engine wrote. */
+  /** The engine's output. */
   readonly text: string;
   readonly succeeded: boolean;
-  /** Whether it was compared with a state that is kept, or with nothing. */
+  /** Whether it was compared with a state, or with nothing. */
   readonly hasBackend: boolean;
   readonly commit: string;
-  /** Where the run can be read. */
+  /** The address of the run's page. */
   readonly run: string | undefined;
 }
 
@@ -26,14 +26,14 @@ export function previewReport(preview: Preview): string {
     "",
     [...facts, ...(preview.run === undefined ? [] : [`[run](${preview.run})`])].join(" · "),
     "",
-    preview.succeeded ? "<details><summary>The whole preview</summary>" : "<details open><summary>Output</summary>",
+    preview.succeeded ? "<details><summary>Full preview</summary>" : "<details open><summary>Output</summary>",
     "",
   ].join("\n");
   const foot = "\n\n</details>";
   return `${head}\n${codeBlock(text, commentLimit - head.length - foot.length - 1)}${foot}`;
 }
 
-/** Without what was installed or built on the way to the engine, once the engine came to speak. */
+/** Without what was printed before the engine started. */
 function engineText(text: string): string {
   const start = text.search(/^Previewing update/m);
   return start < 0 ? text : text.slice(start);
