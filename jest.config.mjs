@@ -9,12 +9,18 @@ const shared = {
 export default {
   // By default Jest leaves one core to others, which of two is half.
   maxWorkers: "100%",
+  testSequencer: "<rootDir>/tests/support/longestFirst.mjs",
   projects: [
-    { ...shared, displayName: "unit", testMatch: ["<rootDir>/tests/{stacks,components,scripts}/**/*.test.ts"] },
+    {
+      ...shared,
+      displayName: "unit",
+      testMatch: ["<rootDir>/tests/{stacks,components,scripts,structure}/**/*.test.ts"],
+    },
     { ...shared, displayName: "plugins", testMatch: ["<rootDir>/tests/plugins/**/*.test.ts"] },
     { ...shared, displayName: "engine", testMatch: ["<rootDir>/tests/engine/**/*.test.ts"] },
     { ...shared, displayName: "lab", testMatch: ["<rootDir>/tests/lab/**/*.test.ts"] },
-    { ...shared, displayName: "reliability", testMatch: ["<rootDir>/tests/reliability/**/*.test.ts"] },
+    { ...shared, displayName: "soak", testMatch: ["<rootDir>/tests/soak/**/*.test.ts"] },
     { ...shared, displayName: "chain", testMatch: ["<rootDir>/tests/chain/**/*.test.ts"] },
+    { ...shared, displayName: "variants", testMatch: ["<rootDir>/tests/variants/**/*.test.ts"] },
   ],
 };

@@ -1,4 +1,4 @@
-// A cluster whose configs and whose list of nodes change: nodes are told something new, leave it, come, and are replaced.
+// A cluster whose configs and whose list of nodes change: nodes get a new config, leave, join, and are replaced.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain, type Run } from "../lab/support/chain.ts";
 import type { Fact } from "../lab/support/facts.ts";
@@ -15,7 +15,7 @@ function steps({ steps: all }: Run): string[] {
 
 describe("three control planes and two workers", () => {
   let chain: Chain;
-  /** Where in the facts something began. */
+  /** Where in the facts something started. */
   let began = 0;
   const since = () => chain.lab.facts.all.slice(began);
   const begin = () => {
@@ -51,7 +51,7 @@ describe("three control planes and two workers", () => {
   });
   afterAll(() => chain?.down());
 
-  test("take over a change that needs no reboot while they run (S1.3)", async () => {
+  test("apply a change that needs no reboot while they run (S1.3)", async () => {
     chain.configure({ patches: [{ name: "sysctl", patch: { machine: { sysctls: { "vm.swappiness": "10" } } } }] });
     const preview = await chain.run("preview");
     for (const { name } of chain.listed) {
@@ -62,7 +62,7 @@ describe("three control planes and two workers", () => {
     expect(calls().sort()).toEqual(chain.listed.map(({ name }) => `${name} ApplyConfiguration`));
   });
 
-  test("are rebooted where a change needs it, each told of before; control planes one by one, the next when the last is well (complaint 9, S1.3)", async () => {
+  test("reboot if a change needs it, as the preview shows; control planes one at a time, each when etcd is healthy on the one before (S1.3) [C9]", async () => {
     chain.configure({ patches: [{ name: "variable", patch: { machine: { env: { A_VARIABLE: "a" } } } }] });
     const preview = await chain.run("preview");
     for (const { name } of chain.listed)
@@ -80,7 +80,7 @@ describe("three control planes and two workers", () => {
     }
   });
 
-  test("keep a worker whose pods must not go: who forbids it is named, and nothing is lost (peers: a parked drain)", async () => {
+  test("keep a worker whose pods cannot be evicted: the message names the disruption budget, and nothing is lost [C24]", async () => {
     const selector = { spec: { template: { spec: { nodeSelector: { "kubernetes.io/hostname": "w-2" } } } } };
     await chain.kubectl("create", "deployment", "stay", "--image=registry.example.org/stay:1");
     await chain.kubectl("patch", "deployment", "stay", "--patch", JSON.stringify(selector));
@@ -101,7 +101,7 @@ describe("three control planes and two workers", () => {
     expect(await chain.kubectl("get", "node", "w-2", "--output", "jsonpath={.spec.unschedulable}")).toBe("true");
   });
 
-  test("have that worker back when its line is: it is cordoned until a person takes that back", async () => {
+  test("keep that worker when its entry is put back: it stays cordoned until a user uncordons it", async () => {
     chain.addNode({ name: "w-2", role: "worker", address: "10.0.1.22" });
     begin();
     await chain.up();
@@ -113,7 +113,7 @@ describe("three control planes and two workers", () => {
     expect(await chain.run("up", "--expect-no-changes")).toMatchObject({ code: 0 });
   });
 
-  test("lose a worker whose line is deleted: it is drained, reset and deleted, and nobody else is touched (S4.2)", async () => {
+  test("lose a worker whose entry is deleted: it is drained, reset and deleted, and no other node is touched (S4.2) [C2] [C10] [C11]", async () => {
     await chain.kubectl("delete", "poddisruptionbudget", "stay");
     remove("w-2");
     begin();
@@ -121,11 +121,11 @@ describe("three control planes and two workers", () => {
     expect(said(up)).toContain("w-2 has left: drained, reset, and deleted in Kubernetes");
     expect(calls()).toEqual(["w-2 Reset"]);
     expect(steps(up)).toEqual([
-      "delete NodeConfiguration test-w-2",
-      "delete NodeMachineConfig test-w-2",
+      "delete AppliedMachineConfig test-w-2",
+      "delete GeneratedMachineConfig test-w-2",
       "delete Server test-w-2",
-      "update MachineChanges test",
       "update Members test",
+      "update QuorumGuard test",
     ]);
     expect(at("test-w-2", "wiped", "partitions")).toBeLessThan(at("test-w-2", "power", "off"));
     // With the Node object deleted, and every gate open without it.
@@ -136,7 +136,7 @@ describe("three control planes and two workers", () => {
     await chain.kubectl("delete", "deployment", "stay");
   });
 
-  test("take in two control planes one at a time, etcd whole in between, and nobody else is touched (S1.3, S4.2)", async () => {
+  test("gain two control planes one at a time, with etcd healthy in between, and no other node is touched (S1.3, S4.2)", async () => {
     chain.addNode({ name: "cp-4", role: "controlplane", address: "10.0.1.14" });
     chain.addNode({ name: "cp-5", role: "controlplane", address: "10.0.1.15" });
     begin();
@@ -147,13 +147,13 @@ describe("three control planes and two workers", () => {
     expect(at(`test-${first}`, "etcd", "voter")).toBeLessThan(at(`test-${second}`, "call", "ApplyConfiguration"));
     expect(steps(up).filter((step) => !step.startsWith("create"))).toEqual([
       "update Bootstrap test",
-      "update MachineChanges test",
       "update Members test",
+      "update QuorumGuard test",
     ]);
     expect(await members()).toEqual(["cp-1", "cp-2", "cp-3", "cp-4", "cp-5"]);
   });
 
-  test("lose the first control plane and a dead one: etcd lets them go with a quorum, and the dead machine is not said to be reset (complaint 10)", async () => {
+  test("lose the first control plane and a dead one with etcd's quorum preserved, and the dead machine is not reported as reset [C10]", async () => {
     await act("cp-2", "poweroff");
     remove("cp-1", "cp-2");
     begin();
@@ -174,15 +174,15 @@ describe("three control planes and two workers", () => {
     expect(steps(up).filter((step) => !step.includes("-cp-1") && !step.includes("-cp-2"))).toEqual([
       "update Bootstrap test",
       "update Kubeconfig test",
-      "update MachineChanges test",
       "update Members test",
+      "update QuorumGuard test",
       "update kubernetes test-kubernetes",
     ]);
     expect(await names()).toEqual(["cp-3", "cp-4", "cp-5", "w-1"]);
     expect(await members()).toEqual(["cp-3", "cp-4", "cp-5"]);
   });
 
-  test("keep a control plane that etcd cannot spare: refused before anything is touched", async () => {
+  test("keep a control plane that etcd's quorum needs: its removal is refused before anything is touched [C35]", async () => {
     const held = await chain.lab.fault({ on: "service", name: "etcd", subject: "test-cp-3", do: "hold" });
     begin();
     const before = chain.lab.facts.all.at(-1);
@@ -194,7 +194,7 @@ describe("three control planes and two workers", () => {
     expect(up.code).not.toBe(0);
     expect(said(up)).toMatch(/SLU-L101 etcd would lose its quorum/);
     expect(said(up)).toMatch(
-      /without cp-4: of the 2 members that stay 2 have to be well.*not well: cp-3.*Nothing was changed/s,
+      /without cp-4: 2 of the 2 remaining members must be healthy.*unhealthy: cp-3.*Nothing was changed/s,
     );
     expect(calls()).toEqual([]);
     await chain.lab.endFault(held);
@@ -205,7 +205,7 @@ describe("three control planes and two workers", () => {
     expect(await chain.kubectl(...cordoned)).toBe("");
   });
 
-  test("give a server that was made anew its config again: the member and the Node of the old one go first (complaint 13)", async () => {
+  test("give a recreated server its config again, after the old server's member and Node are removed [C13]", async () => {
     const [before, old] = [await uid("cp-4"), await server("cp-4")];
     await chain.cloud.call("DELETE", `/servers/${old.id}`);
     const refresh = await chain.run("refresh");
@@ -223,7 +223,7 @@ describe("three control planes and two workers", () => {
     );
   });
 
-  test("have a machine made anew by --replace: it gets its config, and the Node of the old one goes first (complaint 13)", async () => {
+  test("recreate a machine with --replace: it gets its config, after the old machine's Node is deleted [C13]", async () => {
     const [before, old] = [await uid("w-1"), await server("w-1")];
     const machine = (await chain.resources()).find(({ type, name }) => type.endsWith(":Server") && name === "test-w-1");
     begin();
@@ -233,7 +233,7 @@ describe("three control planes and two workers", () => {
     expect(await uid("w-1")).not.toBe(before);
   });
 
-  test("are not turned off two at a time for another type: that is refused with nothing changed, and one at a time is done (S1.3)", async () => {
+  test("are not powered off two at a time for another type: that is refused with nothing changed, and one at a time succeeds (S1.3)", async () => {
     const typed = (...names: readonly string[]) =>
       chain.listed.map((node) => (names.includes(node.name) ? { ...node, serverType: "cx33" } : node));
     const typeOf = async (name: string) => (await server(name)).server_type.name;
@@ -256,33 +256,33 @@ describe("three control planes and two workers", () => {
       chain.configure({ nodes: typed(...names) });
       begin();
       const up = await chain.up();
-      expect(steps(up)).toEqual(["update MachineChanges test", `update Server test-${name}`]);
+      expect(steps(up)).toEqual(["update QuorumGuard test", `update Server test-${name}`]);
       expect(await typeOf(name)).toBe("cx33");
       expect(at(`test-${name}`, "power", "off")).toBeLessThan(at(`test-${name}`, "power", "on"));
     }
     expect(calls()).toEqual([]);
     const last = await chain.up();
-    expect(steps(last)).toEqual(["update MachineChanges test"]);
+    expect(steps(last)).toEqual(["update QuorumGuard test"]);
   });
 
-  test("keep the machine of a node that is to have another name or address: refused, with what to do", async () => {
+  test("keep a node whose name or address is edited: the edit is refused, with what to do", async () => {
     const all = chain.listed;
     const edited = (change: object) => all.map((node) => (node.name === "w-1" ? { ...node, ...change } : node));
     chain.configure({ nodes: edited({ name: "w-9" }) });
     begin();
     const renamed = await chain.run("up");
     expect(renamed.code).not.toBe(0);
-    expect(said(renamed)).toMatch(/SLU-L105 .*\n.*w-9.*\n.*\n.*the address 10\.0\.1\.21, which w-1 has/);
+    expect(said(renamed)).toMatch(/SLU-L105 .*\n.*w-9.*\n.*\n.*the address 10\.0\.1\.21, which w-1 keeps/);
     chain.configure({ nodes: edited({ address: "10.0.1.29" }) });
     const moved = await chain.run("up");
     expect(moved.code).not.toBe(0);
-    expect(said(moved)).toMatch(/SLU-L105 .*\n.*w-1.*\n.*\n.*it lives at 10\.0\.1\.21, and is to be at 10\.0\.1\.29/);
+    expect(said(moved)).toMatch(/SLU-L105 .*\n.*w-1.*\n.*\n.*it runs at 10\.0\.1\.21, and would move to 10\.0\.1\.29/);
     expect(calls()).toEqual([]);
     chain.configure({ nodes: all });
     await chain.up();
   });
 
-  test("are done then: another run changes nothing", async () => {
+  test("are not changed by another run", async () => {
     const again = await chain.up();
     expect(again.steps).toEqual([]);
   });

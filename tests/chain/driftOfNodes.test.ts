@@ -1,11 +1,11 @@
-// What drifts on nodes: made by hand, found and named by a refresh, and mended or refused by the next `up`.
+// Drift of nodes: caused by hand, found and named by a refresh, and fixed or refused by the next `up`.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain } from "../lab/support/chain.ts";
 import { type DriftName, findDrift, noDrift, refused } from "../lab/support/drifts.ts";
 
 jest.setTimeout(300_000);
 
-/** One test may show several: what is found together is looked for once. */
+/** One test may cover several kinds: what one refresh finds together is caused together. */
 const named = (...names: readonly [DriftName, ...DriftName[]]) => `U3 ${names.join(", ")}`;
 
 const off = { enabled: false };
@@ -35,7 +35,7 @@ describe("nodes that drift", () => {
     return chain.lab.until({ subject: chain.server(name), what: "stage", value: "maintenance", after: before });
   };
 
-  test(`${named("a node's machine config", "a node without its config", "a machine's settings", "a firewall rule")}: mended`, async () => {
+  test(`${named("a node's machine config", "a node without its config", "a machine's settings", "a firewall rule")}: are fixed`, async () => {
     await chain.talosctl("patch", "mc", "--nodes", "10.0.1.21", "--patch", '{"machine":{"sysctls":{"by.hand":"1"}}}');
     await rebuilt("w-2");
     const cp = await server("cp-1");
@@ -64,7 +64,7 @@ describe("nodes that drift", () => {
     await noDrift(chain);
   });
 
-  test(`${named("another Talos version", "another schematic")}: refused, with what to type; when it was typed, up goes on`, async () => {
+  test(`${named("another Talos version", "another schematic")}: are refused with the command to type, after which up continues`, async () => {
     const other = await schematic('customization: { extraKernelArgs: ["quiet=1"] }');
     const image = `factory.talos.dev/hcloud-installer/${other}`;
     const before = last();
@@ -88,11 +88,11 @@ describe("nodes that drift", () => {
     await runs("w-1", again);
     const said = await refused(
       chain,
-      "NodeConfiguration test-w-2",
-      /SLU-T212 The node runs another Talos than the environment asks for/,
+      "AppliedMachineConfig test-w-2",
+      /SLU-T212 The node runs a different Talos than the environment specifies/,
       /seen: +runs schematic/,
     );
-    const [, typed = ""] = /remedy: +talosctl (upgrade [^\n]+)/.exec(said) ?? [];
+    const [, typed = ""] = /what to do: +talosctl (upgrade [^\n]+)/.exec(said) ?? [];
     const third = last();
     await chain.talosctl(...typed.split(" "), "--wait=false");
     await runs("w-2", third);
@@ -102,9 +102,9 @@ describe("nodes that drift", () => {
     await upgrade("10.0.1.22", "ghcr.io/siderolabs/installer:v1.13.8");
     await runs("w-2", fourth);
     expect((await findDrift(chain)).drifts).toContainEqual(
-      expect.stringMatching(/^node w-2: runs an image without a schematic, as a bare installer leaves it/),
+      expect.stringMatching(/^node w-2: runs an image without a schematic, as a plain installer leaves it/),
     );
-    await refused(chain, "NodeConfiguration test-w-2", /SLU-T212/, /its extensions are gone/);
+    await refused(chain, "AppliedMachineConfig test-w-2", /SLU-T212/, /its extensions are gone/);
     const fifth = last();
     await upgrade("10.0.1.22", `${own}:v1.13.8`);
     await runs("w-2", fifth);
@@ -112,7 +112,7 @@ describe("nodes that drift", () => {
     await noDrift(chain);
   });
 
-  test(`${named("a node that is off", "a node that is stuck in a stage", "a member of etcd too few")}: refused, and nothing is dropped`, async () => {
+  test(`${named("a node that is off", "a node that is stuck in a stage", "a missing etcd member")}: are refused, and nothing is dropped from the state`, async () => {
     const kept = (await chain.resources()).map(({ urn }) => urn);
     const stuck = await chain.lab.fault({ on: "stage", name: "booting", subject: "test-w-2", do: "hold" });
     await chain.lab.fault({ on: "machine", subject: "test-w-2", do: "crash", times: 1 });
@@ -148,11 +148,11 @@ describe("nodes that drift", () => {
     await noDrift(chain);
   });
 
-  test(`${named("another machine behind the address")}: refused and never written to; a fresh one gets its config`, async () => {
+  test(`${named("another machine at the address")}: is refused and never written to; a new machine gets its config`, async () => {
     await chain.lab.fault({ on: "pki", subject: "test-w-2", do: "other", times: 1 });
     const before = last();
     await act("w-2", "rebuild", { image: await chain.cloud.snapshot("1.13.8") });
-    // It wants a certificate of others, and runs no further than theirs lets it.
+    // It requires another cluster's certificate, and boots no further than that cluster allows.
     await chain.lab.until({ subject: "test-w-2", what: "api", value: "apid", after: before });
     const { drifts } = await findDrift(chain);
     expect(drifts).toContainEqual(expect.stringMatching(/^node w-2: belongs to another cluster: /));
@@ -164,7 +164,7 @@ describe("nodes that drift", () => {
     await chain.up();
   });
 
-  test(`${named("a machine that is gone")}: made anew, and a node as before`, async () => {
+  test(`${named("a machine that is gone")}: is recreated, and becomes the same node`, async () => {
     await chain.cloud.call("DELETE", `/servers/${(await server("w-1")).id}`);
     const { drifts } = await findDrift(chain);
     expect(drifts).toContain("server test-w-1: is gone");
@@ -173,31 +173,31 @@ describe("nodes that drift", () => {
     await noDrift(chain);
   });
 
-  test(`${named("a member of etcd too many")}: refused, with what takes it out`, async () => {
+  test(`${named("an unexpected etcd member")}: is refused, with the command that removes it`, async () => {
     const [network] = (await chain.cloud.call("GET", "/networks")).networks;
     const [firewall] = (await chain.cloud.call("GET", "/firewalls")).firewalls;
-    const { server: stranger } = await chain.cloud.call("POST", "/servers", {
-      name: "stranger",
+    const { server: unlisted } = await chain.cloud.call("POST", "/servers", {
+      name: "unlisted",
       server_type: "cx23",
       location: "fsn1",
       image: await chain.cloud.snapshot("1.13.8"),
       networks: [network.id],
       firewalls: [{ firewall: firewall.id }],
     });
-    await chain.lab.until({ subject: "stranger", what: "stage", value: "maintenance" });
-    const config = (await configOf("cp-3")).replaceAll("hostname: cp-3", "hostname: stranger");
-    const file = chain.lab.write("stranger.yaml", config);
-    const { ip } = stranger.public_net.ipv4;
+    await chain.lab.until({ subject: "unlisted", what: "stage", value: "maintenance" });
+    const config = (await configOf("cp-3")).replaceAll("hostname: cp-3", "hostname: unlisted");
+    const file = chain.lab.write("unlisted.yaml", config);
+    const { ip } = unlisted.public_net.ipv4;
     await chain.lab.said("talosctl", ["apply-config", "--insecure", "--nodes", ip, "--file", file]);
-    await chain.lab.until({ subject: "stranger", what: "stage", value: "running" });
+    await chain.lab.until({ subject: "unlisted", what: "stage", value: "running" });
 
     const { drifts } = await findDrift(chain);
-    expect(drifts).toContainEqual(expect.stringMatching(/^gate Etcd: member [0-9a-f]+: stranger at https:\/\/10\./));
-    const said = await refused(chain, "Etcd test-etcd", /SLU-T323/, /talosctl etcd remove-member/);
-    const [, id = ""] = /member ([0-9a-f]+): stranger/.exec(said) ?? [];
+    expect(drifts).toContainEqual(expect.stringMatching(/^gate Etcd: member [0-9a-f]+: unlisted at https:\/\/10\./));
+    const said = await refused(chain, "Etcd test-etcd", /SLU-T323/, /etcd remove-member/);
+    const [, id = ""] = /member ([0-9a-f]+): unlisted/.exec(said) ?? [];
     await chain.talosctl("etcd", "remove-member", id, "--nodes", "10.0.1.11");
-    await chain.cloud.call("DELETE", `/servers/${stranger.id}`);
-    await chain.kubectl("delete", "node", "stranger", "--ignore-not-found");
+    await chain.cloud.call("DELETE", `/servers/${unlisted.id}`);
+    await chain.kubectl("delete", "node", "unlisted", "--ignore-not-found");
     await chain.up();
   });
 

@@ -1,4 +1,4 @@
-// Machines that are already there, from maintenance to GitOps, with an address that the control planes share; and what becomes of them afterwards.
+// Existing machines, from maintenance to GitOps, with a virtual address; and what happens to them on destroy.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse } from "yaml";
 import { Chain, type Run } from "../lab/support/chain.ts";
@@ -9,10 +9,10 @@ import { blockCommands } from "../support/docs.ts";
 
 jest.setTimeout(300_000);
 
-describe("machines that are already there", () => {
+describe("existing machines", () => {
   let chain: Chain;
   let up: Run;
-  /** What they say of themselves in maintenance, to the commands of docs/existing.md. */
+  /** What they report in maintenance, to the commands of docs/existing.md. */
   let told: string;
   const added = { name: "w-2", role: "worker", address: "10.0.0.22" };
   beforeAll(async () => {
@@ -25,23 +25,23 @@ describe("machines that are already there", () => {
   });
   afterAll(() => chain?.down());
 
-  test("tell in maintenance by what each is known, as docs/existing.md asks them", async () => {
+  test("report their MAC and UUID in maintenance, to the commands of docs/existing.md", async () => {
     const { lab } = JSON.parse((await chain.lab.call("status")).stdout);
     const machine = lab.machines.find(({ name }: { name: string }) => name === chain.server("cp-1"));
     expect(told).toContain(machine.macs[0]);
     expect(told).toContain(machine.uuid);
   });
 
-  test("have nothing made for them but what is in them (S3.1, S4.7)", async () => {
+  test("become a cluster without any created machine (S3.1, S4.7) [C30]", async () => {
     const machines = up.steps.map(({ type }) => type).filter((type) => type.includes("machines:"));
     expect(machines.toSorted()).toEqual([
-      "pulumi-nodejs:dynamic/machines:MachineChanges",
+      "pulumi-nodejs:dynamic/machines:QuorumGuard",
       "pulumi-nodejs:dynamic/machines:Release",
       "sluice:machines:ExistingMachines",
     ]);
   });
 
-  test("are handed out with the VIP, which is up when the kubeconfig is there and not before (S4.4)", async () => {
+  test("have the VIP in their kubeconfig, which exists only after the VIP is up (S4.4) [C15]", async () => {
     const { kubeconfig, endpoint, gates } = await chain.outputs();
     const [{ cluster }] = parse(kubeconfig).clusters;
     expect([endpoint, cluster.server]).toEqual([`https://${vip}:6443`, `https://${vip}:6443`]);
@@ -52,7 +52,7 @@ describe("machines that are already there", () => {
     expect(step(":KubernetesApi")?.began).toBeGreaterThan(proven);
   });
 
-  test("are reached by Talos' clients at their own addresses, never at the VIP (S4.4)", async () => {
+  test("are reached by Talos' clients at their own addresses, never at the VIP (S4.4) [C15]", async () => {
     const { talosconfig } = await chain.outputs();
     const [{ endpoints }] = Object.values<{ endpoints: string[] }>(parse(talosconfig).contexts) as [
       { endpoints: string[] },
@@ -62,7 +62,7 @@ describe("machines that are already there", () => {
 
   holdsOnEveryPlatform({ chain: () => chain, added, remake });
 
-  /** By what a machine is known stands in the list, so another one behind the address is refused until it stands there. */
+  /** The list has each machine's identity, so another machine at the address is refused until the list names it. */
   async function remake(): Promise<void> {
     const before = chain.lab.facts.all.at(-1);
     const { stdout, stderr } = await chain.lab.call("machine", "replace", chain.server("w-2"));
@@ -77,7 +77,7 @@ describe("machines that are already there", () => {
     chain.addNode({ ...added, mac, uuid } as typeof added);
   }
 
-  test("are in maintenance again when the cluster is destroyed, where the environment says so", async () => {
+  test("are in maintenance again when the cluster is destroyed with resetOnDestroy [C11]", async () => {
     chain.configure({ existing: { resetOnDestroy: true } });
     const { steps } = await chain.up();
     expect(steps.map(({ op, type }) => `${op} ${type}`)).toEqual(["update pulumi-nodejs:dynamic/machines:Release"]);

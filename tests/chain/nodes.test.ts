@@ -1,4 +1,4 @@
-// The chain for clusters of several nodes: how configs reach them, what a node more changes, and clusters that are not whole.
+// The chain for clusters of several nodes: how configs reach them, what another node changes, and clusters that are dead or incomplete.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain, type Run, type Step } from "../lab/support/chain.ts";
 import type { Rule } from "../lab/support/lab.ts";
@@ -10,12 +10,12 @@ const bare = { csi: off, flux: off, sealedSecrets: off };
 
 const steps = ({ steps: all }: Run, type: string) => all.filter((step) => step.type.endsWith(`:${type}`));
 
-/** The most of them that were under way at the same time. */
+/** The most of them that were in progress at the same time. */
 function atOnce(all: readonly Step[]): number {
   return Math.max(...all.map(({ began }) => all.filter((other) => other.began <= began && other.ended > began).length));
 }
 
-/** The nodes that Talos was told to change something on, in that order. */
+/** The nodes on which a Talos call changed something, in that order. */
 function told(chain: Chain, call: string): string[] {
   return chain.lab.facts.all.flatMap(({ subject, what, value }) => (what === "call" && value === call ? subject : []));
 }
@@ -29,7 +29,7 @@ describe("three control planes and three workers, Talos 1.12", () => {
   });
   afterAll(() => chain?.down());
 
-  test("become a cluster that Flux reconciles (S0.3, step 5; S1, S3.1)", async () => {
+  test("become a cluster that Flux reconciles (S0.3(5); S1, S3.1) [C4] [C30]", async () => {
     up = await chain.up();
     const names = await chain.kubectl("get", "nodes", "--output", "jsonpath={.items[*].metadata.name}");
     expect(names.split(" ").sort()).toEqual(old);
@@ -41,15 +41,15 @@ describe("three control planes and three workers, Talos 1.12", () => {
     await chain.talosctl("health", "--nodes", "10.0.1.11", "--wait-timeout", "1m");
   });
 
-  test("got their configs half of all at a time, control planes first, each once (S1.3)", () => {
-    expect(atOnce(steps(up, "NodeConfiguration"))).toBe(3);
+  test("got their configs half of them at a time, control planes first, each once (S1.3)", () => {
+    expect(atOnce(steps(up, "AppliedMachineConfig"))).toBe(3);
     const nodes = told(chain, "ApplyConfiguration");
     expect(nodes.slice(0, 3).sort()).toEqual(["test-cp-1", "test-cp-2", "test-cp-3"]);
     expect(nodes.toSorted()).toEqual(old.map((name) => chain.server(name)));
     expect(told(chain, "Bootstrap")).toEqual(["test-cp-1"]);
   });
 
-  test("are not touched when a worker is added, which joins them (S1.6, S4.2)", async () => {
+  test("are not touched when a worker is added and joins them (S1.6, S4.2) [C2]", async () => {
     const servers = async (): Promise<Record<string, unknown>[]> => {
       const { servers: all } = await chain.cloud.call("GET", "/servers?sort=name");
       // The group that keeps them apart has one more.
@@ -62,11 +62,11 @@ describe("three control planes and three workers, Talos 1.12", () => {
 
     const others = added.steps.filter(({ type }) => !type.includes("dynamic/gates:"));
     expect(others.map(({ op, name, type }) => `${op} ${type.split(":").at(-1)} ${name}`).sort()).toEqual([
-      "create NodeConfiguration test-w-4",
-      "create NodeMachineConfig test-w-4",
+      "create AppliedMachineConfig test-w-4",
+      "create GeneratedMachineConfig test-w-4",
       "create Server test-w-4",
-      "update MachineChanges test",
       "update Members test",
+      "update QuorumGuard test",
     ]);
     const calls = chain.lab.facts.all.slice(seen).filter(({ what }) => what === "call");
     const written = calls.filter(({ subject }) => chain.nodes.includes(subject));
@@ -75,7 +75,7 @@ describe("three control planes and three workers, Talos 1.12", () => {
     expect(Object.keys((await chain.outputs()).gates.NodesReady.evidence.kubelets)).toContain("w-4");
   });
 
-  test("are looked at in 15 s when all of them are dead: nothing is dropped, and who does not answer is named", async () => {
+  test("are refreshed in 15 s when all of them are dead: nothing is dropped, and each unreachable node is named [C1] [C32]", async () => {
     const before = await chain.resources();
     const { servers } = await chain.cloud.call("GET", "/servers");
     await Promise.all(
@@ -88,7 +88,7 @@ describe("three control planes and three workers, Talos 1.12", () => {
     for (const name of [...old, "w-4"]) expect(refresh.stdout).toMatch(new RegExp(`${name}[^\\n]* does not answer`));
   });
 
-  test("are previewed then though nobody answers: only the gates have to be proven again (U2)", async () => {
+  test("can be previewed while all of them are dead: only the gates run again (U2) [C1]", async () => {
     const preview = await chain.run("preview");
     expect(preview).toMatchObject({ code: 0 });
     const gates = Object.keys((await chain.outputs()).gates);
@@ -97,20 +97,20 @@ describe("three control planes and three workers, Talos 1.12", () => {
     );
   });
 
-  test("are taken away in less than 30 s though they are dead, and nothing of them is left in the cloud", () =>
+  test("are destroyed in less than 30 s while all of them are dead, and leave nothing in the cloud [C1] [C10]", () =>
     takenAway(chain));
 });
 
-describe("nodes that install Talos 1.12, all at once", () => {
+describe("nodes that install Talos 1.12 all at once", () => {
   let chain: Chain;
   beforeAll(async () => {
     chain = await Chain.of({ controlPlanes: 3, workers: 1, talos: "1.12.6", installs: true, config: bare });
   });
   afterAll(() => chain?.down());
 
-  test("become a cluster, though their port is closed while they install (S0.2, S1.3)", async () => {
+  test("become a cluster although their port is closed while they install (S0.2, S1.3)", async () => {
     const up = await chain.up();
-    expect(atOnce(steps(up, "NodeConfiguration"))).toBe(4);
+    expect(atOnce(steps(up, "AppliedMachineConfig"))).toBe(4);
     expect(told(chain, "ApplyConfiguration").toSorted()).toEqual(chain.nodes);
     for (const subject of chain.nodes) {
       await chain.lab.until({ subject, what: "installed", value: "1.12.6", detail: { disk: "/dev/sda" } });
@@ -131,9 +131,9 @@ describe("nodes that have to install Talos first", () => {
   });
   afterAll(() => chain?.down());
 
-  test("get their configs one after the other, install, and become a cluster (S0.2, S1.3)", async () => {
+  test("get their configs one after another, install, and become a cluster (S0.2, S1.3)", async () => {
     const up = await chain.up();
-    const configured = steps(up, "NodeConfiguration");
+    const configured = steps(up, "AppliedMachineConfig");
     expect(configured.map(({ name }) => name)).toEqual(chain.nodes);
     expect(atOnce(configured)).toBe(1);
     for (const subject of chain.nodes) {
@@ -154,24 +154,24 @@ describe("nodes that have to install Talos first", () => {
     expect(gitOpsRevision ?? null).toBeNull();
   });
 
-  test("are taken away to the last of them", () => takenAway(chain));
+  test("are all destroyed", () => takenAway(chain));
 
-  test("are taken away as fast when only the machines were made", async () => {
+  test("are destroyed as fast when only the machines were created", async () => {
     await stopsAt(chain, "Preflight", { on: "talos", do: "refuse" });
     expect((await chain.resources()).map(({ type }) => type)).not.toContain(
-      "pulumi-nodejs:dynamic/talos:NodeConfiguration",
+      "pulumi-nodejs:dynamic/talos:AppliedMachineConfig",
     );
     await takenAway(chain);
   });
 
-  test("are taken away as fast when there is etcd and nothing else yet", async () => {
+  test("are destroyed as fast when only etcd runs yet", async () => {
     await stopsAt(chain, "KubernetesApi", { on: "kube", do: "refuse" });
     expect((await chain.resources()).map(({ type }) => type)).toContain("pulumi-nodejs:dynamic/talos:Bootstrap");
     await takenAway(chain);
   });
 });
 
-/** Goes up with a fault that keeps a gate closed. */
+/** Runs `up` with a fault that keeps a gate closed. */
 async function stopsAt(chain: Chain, gate: string, rule: Rule): Promise<void> {
   chain.configure({ timeouts: { preflight: 3, api: 3 } });
   const fault = await chain.lab.fault(rule);

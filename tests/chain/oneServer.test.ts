@@ -1,15 +1,16 @@
-// The whole chain for one server: from a snapshot to a cluster that Flux reconciles, what it hands out, what later runs do to it
-// (nothing), and how it goes.
+// The complete chain for one server: from a snapshot to a cluster that Flux reconciles, its outputs, what later runs do to it
+// (nothing), and how it is destroyed.
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse } from "yaml";
-import { root } from "../../scripts/workspace/paths.ts";
+import { root } from "../../scripts/base/paths.ts";
 import { Chain, type Run } from "../lab/support/chain.ts";
 import { gates } from "../lab/support/gates.ts";
 import { writes } from "../lab/support/writes.ts";
 import { blockCommands } from "../support/docs.ts";
+import { secretsBundle, secretsPath, secretsText } from "../support/secretsFixture.ts";
 
 jest.setTimeout(300_000);
 
@@ -20,22 +21,22 @@ describe("one server", () => {
   let up: Promise<Run>;
   let address: string;
   let held: string;
-  /** What was sealed in the repository, opened. */
+  /** What was sealed in the repository, decrypted. */
   let sealed: string;
   // biome-ignore lint/suspicious/noExplicitAny: the stack's outputs, before it was destroyed
   let was: any;
   beforeAll(async () => {
-    chain = await Chain.of();
+    chain = await Chain.of({ secrets: { machineSecrets: secretsText } });
     held = await chain.lab.fault({ on: "talos", name: "ApplyConfiguration", do: "hold" });
     up = chain.up();
-    up.catch(() => undefined); // told by the tests that wait for it
+    up.catch(() => undefined); // reported by the tests that wait for it
   });
   afterAll(() => chain?.down());
 
   const head = async () =>
     (await chain.lab.said("git", ["ls-remote", "http://192.0.2.30/sample.git", "main"])).split("\t")[0];
 
-  test("from a snapshot answers on the Talos API, and wants no certificate (S0.3, step 1)", async () => {
+  test("from a snapshot answers on the Talos API without a client certificate (S0.3(1))", async () => {
     await chain.lab.until({ subject: node, what: "fault", value: "hold" });
     const { servers } = await chain.cloud.call("GET", `/servers?name=${node}`);
     address = servers[0].public_net.ipv4.ip;
@@ -44,14 +45,14 @@ describe("one server", () => {
     expect(chain.lab.facts.all).not.toContainEqual(expect.objectContaining({ what: "config" }));
   });
 
-  test("gets its config, without an install: it is on the disk already (S0.2; S0.3, step 2)", async () => {
+  test("gets its config without an install, because Talos is already on its disk (S0.2; S0.3(2))", async () => {
     await chain.lab.endFault(held);
     const applied = await chain.lab.until({ subject: node, what: "config", value: "applied" });
     await chain.lab.until({ subject: node, what: "stage", value: "booting", after: applied });
     expect(chain.lab.facts.all).not.toContainEqual(expect.objectContaining({ what: "installed" }));
   });
 
-  test("is bootstrapped to a cluster of one node that Flux reconciles (S0.3, step 4; S3.1, S4.7)", async () => {
+  test("becomes a cluster of one node that Flux reconciles (S0.3(4); S3.1, S4.7) [C26]", async () => {
     await up;
     expect(await chain.kubectl("get", "nodes", "--output", "name")).toBe("node/cp-1\n");
     await chain.kubectl("wait", "nodes", "--all", "--for=condition=Ready", "--timeout=0");
@@ -60,17 +61,28 @@ describe("one server", () => {
     expect(sealed).not.toBe("");
   });
 
-  test("answers with the certificate of this cluster, and no longer without one (S0.2; S0.3, step 3)", async () => {
+  test("answers with the certificate of this cluster, and no longer without one (S0.2; S0.3(3))", async () => {
     expect(await chain.talosctl("version", "--short")).toContain("v1.13.8");
     const without = await chain.lab.exec("talosctl", ["get", "disks", "--insecure", "--nodes", address]);
     expect(without).not.toMatchObject({ code: 0 });
   });
 
-  test("is healthy in the eyes of talosctl, with the talosconfig that is handed out", async () => {
+  test("is the cluster of the machine secrets that its file declares: the talosconfig that talosctl makes from them is accepted (S7.1)", async () => {
+    const file = join(chain.lab.files, "from-secrets");
+    const made = ["gen", "config", "test", `https://${address}:6443`, "--with-secrets", secretsPath, "--output", file];
+    await chain.lab.said("talosctl", [...made, "--output-types", "talosconfig"]);
+    const ask = ["--talosconfig", file, "--endpoints", address, "--nodes", address, "version", "--short"];
+    expect(await chain.lab.said("talosctl", ask)).toContain("v1.13.8");
+    const { kubeconfig } = await chain.outputs();
+    const [{ cluster }] = parse(kubeconfig).clusters;
+    expect(cluster["certificate-authority-data"]).toBe(secretsBundle.certs.k8s.crt);
+  });
+
+  test("is healthy for talosctl with the talosconfig of the outputs", async () => {
     await chain.talosctl("health", "--wait-timeout", "1m");
   });
 
-  test("passed every gate, and each tells what it saw and how long it took (S3.2)", async () => {
+  test("passed every gate, each with its evidence and how long it took (S3.2) [C27]", async () => {
     const { gates: reports } = await chain.outputs();
     expect(Object.keys(reports).sort()).toEqual(gates.toSorted());
     for (const { evidence, waited } of Object.values<{ evidence: object; waited: number }>(reports)) {
@@ -85,7 +97,7 @@ describe("one server", () => {
     });
   });
 
-  test("had each stage behind the gate before it, from beginning to end (S3.3)", async () => {
+  test("started each stage after the gate before it had opened (S3.3) [C3]", async () => {
     const { steps } = await up;
     const ofType = (type: string) => steps.filter((step) => step.type.endsWith(type));
     const [first, ...others] = gates.map((gate) => ofType(`dynamic/gates:${gate}`)[0]);
@@ -95,7 +107,7 @@ describe("one server", () => {
       before = gate;
     }
     const behind = {
-      ":NodeConfiguration": "Preflight",
+      ":AppliedMachineConfig": "Preflight",
       ":Bootstrap": "Stages",
       "talos:cluster/kubeconfig:Kubeconfig": "TalosServices",
       ":Cilium": "NodesJoined",
@@ -109,7 +121,7 @@ describe("one server", () => {
     }
   });
 
-  test("is told of in the outputs: where, what, how long still", async () => {
+  test("has its endpoint, its credentials and their remaining days in the outputs [C20]", async () => {
     const { endpoint, nodes, talosconfig, clientCertificateDaysLeft } = await chain.outputs();
     expect(endpoint).toBe(`https://${address}:6443`);
     expect(nodes).toEqual({ "cp-1": { role: "controlplane", address: "10.0.1.11", reach: address } });
@@ -118,7 +130,7 @@ describe("one server", () => {
     expect(clientCertificateDaysLeft).toBe(Math.floor((Date.parse(validTo) - Date.now()) / 86_400_000));
   });
 
-  test("has the newest commit of the repository, and says so (S3.2)", async () => {
+  test("has the newest commit of the repository, which is an output (S3.2) [C26]", async () => {
     const { gitOpsRevision } = await chain.outputs();
     expect(gitOpsRevision).toBe(`main@sha1:${await head()}`);
   });
@@ -131,14 +143,14 @@ describe("one server", () => {
     expect(written).toEqual([]);
   });
 
-  test("has no drift, and is not written to in order to find out (U3)", async () => {
+  test("has no drift, and is not written to by the refresh that finds that (U3)", async () => {
     const written = await writes(chain, async () => {
       expect(await chain.run("refresh", "--expect-no-changes")).toMatchObject({ code: 0, steps: [] });
     });
     expect(written).toEqual([]);
   });
 
-  test("gets a change in git from Flux, and the next refresh tells the commit, which is no drift", async () => {
+  test("gets a change in git from Flux, and the next refresh shows the commit, which is no drift", async () => {
     const before = await head();
     const commands = [
       "git clone --quiet http://192.0.2.30/sample.git sample",
@@ -164,7 +176,7 @@ describe("one server", () => {
     expect(gate?.outputs).toMatchObject({ evidence: { revisions: { "flux-system": revision } } });
   });
 
-  test("gives its sealing key out, and opens what a person sealed, as docs/migrate.md and docs/platform.md have it (S4.7)", async () => {
+  test("exports its sealing key and decrypts what a user sealed, with the commands of docs/migrate.md and docs/platform.md (S4.7)", async () => {
     const word = ["create", "secret", "generic", "mine", "--from-literal=word=hello", "--dry-run=client"];
     chain.lab.write("secret.yaml", await chain.kubectl(...word, "--output", "yaml"));
     const env = { KUBECONFIG: join(chain.lab.files, "kubeconfig") };
@@ -185,21 +197,21 @@ describe("one server", () => {
     expect(Buffer.from(await chain.kubectl(...data), "base64").toString()).toBe("hello");
   });
 
-  test("is mended where the cloud was changed by hand, and nothing else is touched (U3)", async () => {
+  test("has changes by hand in the cloud reverted, and nothing else is touched (U3)", async () => {
     const { servers } = await chain.cloud.call("GET", `/servers?name=${node}`);
     await chain.cloud.call("PUT", `/servers/${servers[0].id}`, { labels: { strange: "yes" } });
     const found = await chain.run("refresh");
     expect(found.steps).toMatchObject([{ op: "update", type: "hcloud:index/server:Server", name: node }]);
-    const mended = await chain.up();
-    expect(mended.steps).toMatchObject([{ op: "update", type: "hcloud:index/server:Server", name: node }]);
+    const fixed = await chain.up();
+    expect(fixed.steps).toMatchObject([{ op: "update", type: "hcloud:index/server:Server", name: node }]);
     expect(await chain.cloud.call("GET", `/servers?name=${node}`)).toMatchObject({
       servers: [{ labels: servers[0].labels }],
     });
-    // What refreshes have seen since is in the outputs now.
+    // What refreshes have observed since is in the outputs now.
     expect(await chain.outputs()).toMatchObject({ gitOpsRevision: `main@sha1:${await head()}` });
   });
 
-  test("is taken away in less than 30 s, and nothing of it is left in the cloud", async () => {
+  test("is destroyed in less than 30 s, and leaves nothing in the cloud", async () => {
     expect(await chain.cloud.left()).toContain(`servers ${node}`);
     was = await chain.outputs();
     const destroy = await chain.run("destroy");
@@ -209,14 +221,14 @@ describe("one server", () => {
     expect(await chain.cloud.left()).toEqual([]);
   });
 
-  test("comes back with the same names and addresses, and opens what was sealed before (S4.7)", async () => {
+  test("comes back with the same names and addresses, and decrypts what was sealed before (S4.7)", async () => {
     await chain.up();
     const { nodes, schematicId, kubeconfig } = await chain.outputs();
     const known = (all: Record<string, { role: string; address: string }>) =>
       Object.entries(all).map(([name, { role, address }]) => ({ name, role, address }));
     expect(known(nodes)).toEqual(known(was.nodes));
     expect(schematicId).toBe(was.schematicId);
-    // Nobody is left who knows the keys of before.
+    // Nothing is left that knows the old keys.
     expect(kubeconfig).not.toBe(was.kubeconfig);
     const greeting = ["--namespace", "hello", "get", "secret", "greeting", "--output", "jsonpath={.data.greeting}"];
     expect(await chain.kubectl(...greeting)).toBe(sealed);

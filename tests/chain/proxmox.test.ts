@@ -1,10 +1,7 @@
-// The whole chain on Proxmox: VMs that know their addresses from the first boot, and what is left of them afterwards.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+// The complete chain on Proxmox: VMs that know their addresses from the first boot, and what remains after destroy.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { root } from "../../scripts/workspace/paths.ts";
 import { Chain, type Run } from "../lab/support/chain.ts";
-import { Proxmox } from "../lab/support/proxmox.ts";
+import { documentedPrivileges, Proxmox } from "../lab/support/proxmox.ts";
 
 jest.setTimeout(300_000);
 
@@ -21,7 +18,7 @@ describe.each([
   let proxmox: Proxmox;
   let up: Run;
   beforeAll(async () => {
-    // How it gets its address makes no difference to what is installed: once is enough.
+    // How it gets its address does not change what is installed: once is enough.
     chain = await Chain.of({ platform: "proxmox", workers, addressing, config: addressing === "meta" ? {} : bare });
     proxmox = new Proxmox(chain.lab);
     await chain.provide({ "proxmoxve:apiToken": await proxmox.account("talos@pve", documentedPrivileges()) });
@@ -29,7 +26,7 @@ describe.each([
   });
   afterAll(() => chain?.down());
 
-  test("goes from nothing to a cluster, with no more privileges than the docs ask for (S4.3, S4.7)", async () => {
+  test("becomes a cluster from nothing, with no more privileges than the docs list (S4.3, S4.7) [C16]", async () => {
     expect(up.code).toBe(0);
     expect(await chain.kubectl("get", "nodes", "--output", "name")).toBe(
       nodes.map((node) => `node/${node}\n`).join(""),
@@ -39,7 +36,7 @@ describe.each([
     expect(outputs.nodes["cp-1"]).toMatchObject({ address: "10.0.0.11", reach: "10.0.0.11" });
   });
 
-  test("is of the shape that Talos is known to run in (S2.5, S4.1)", async () => {
+  test("has the shape that Talos is known to run in (S2.5, S4.1)", async () => {
     expect(await proxmox.call("GET", "/nodes/pve/qemu/311/config")).toMatchObject({
       name: "test-cp-1",
       machine: "q35",
@@ -58,7 +55,7 @@ describe.each([
   });
 
   if (addressing === "dhcp") {
-    test("moves to static addresses by the configs alone: the VMs stay, and do not reboot (S4.3)", async () => {
+    test("changes to static addresses by the configs alone, while the VMs stay and do not reboot (S4.3) [C17]", async () => {
       const boots = ["get", "nodes", "--output", "jsonpath={.items[*].status.nodeInfo.bootID}"];
       const before = await chain.kubectl(...boots);
       const network = { nodeCidr: "10.0.0.0/16", gateway: "10.0.0.1", nameservers: ["10.0.0.1"], addressing: "meta" };
@@ -66,7 +63,7 @@ describe.each([
       const moved = await chain.up();
       const done = (type: string) =>
         moved.steps.flatMap((step) => (step.type.endsWith(`:${type}`) ? [`${step.op} ${step.name}`] : []));
-      expect([done("NodeConfiguration"), done("ProxmoxAddress"), done("VmLegacy")]).toEqual([
+      expect([done("AppliedMachineConfig"), done("ProxmoxAddress"), done("VmLegacy")]).toEqual([
         ["update test-cp-1", "update test-w-1"],
         expect.arrayContaining(["delete test-cp-1", "delete test-w-1"]),
         [],
@@ -86,11 +83,3 @@ describe.each([
     expect(await proxmox.left()).toEqual([]);
   });
 });
-
-/** What docs/proxmox.md says that the token's user must be allowed. */
-function documentedPrivileges(): string {
-  const page = readFileSync(join(root, "docs", "proxmox.md"), "utf8");
-  const [, privileges] = /pveum role add \w+ --privs "([^"]+)"/.exec(page) ?? [];
-  if (privileges === undefined) throw new Error("docs/proxmox.md makes no role");
-  return privileges;
-}

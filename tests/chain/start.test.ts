@@ -1,11 +1,11 @@
-// The first thing that a person does, and all that it says comes next: `npm start`, from nothing, on a lab of its own.
+// The first command of a new user, and all that it suggests next: `npm start`, from nothing, on its own lab.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { root } from "../../scripts/base/paths.ts";
+import type { Ended } from "../../scripts/base/run.ts";
 import { programPaths } from "../../scripts/lab/programs.ts";
-import { root } from "../../scripts/workspace/paths.ts";
-import type { Ended } from "../../scripts/workspace/run.ts";
 import { gates } from "../lab/support/gates.ts";
 import { State, Workbench } from "../support/cli.ts";
 import { devShape, hetznerResources, sealingKey } from "../support/hetznerResources.ts";
@@ -33,7 +33,7 @@ describe("npm start, from nothing", () => {
     if (started.code === 0) state = await bench.exported("dev");
   });
 
-  test("U1 S4.1 ends with a cluster, all of whose gates are open", () => {
+  test("U1 S4.1 ends with a cluster whose gates are all open", () => {
     expect({ code: started.code, last: started.code === 0 ? "" : started.stdout.slice(-3_000) }).toEqual({
       code: 0,
       last: "",
@@ -41,13 +41,23 @@ describe("npm start, from nothing", () => {
     expect(state.list()).toEqual([...hetznerResources("dev", devShape), sealingKey].sort());
   });
 
-  test("U1 tells what it starts, where the state is, and of every node and gate", () => {
+  test("U1 prints what it starts, where the state is, and every node and gate", () => {
     expect(started.stderr).toContain("sluice: starting the lab 'default'; npm run lab -- down ends it");
-    expect(started.stdout).toContain(`state in ${bench.work}/state, its passphrase in ${bench.work}/passphrase`);
+    expect(started.stdout).toContain(`state: ${bench.work}/state, its passphrase: ${bench.work}/passphrase`);
     for (const name of [...nodes, ...gates]) expect(started.stdout).toMatch(new RegExp(`^ *${name} `, "m"));
   });
 
-  test("U1 hands out what opens the cluster, by which it is reached from this machine", async () => {
+  test("S6.3 leaves a timeline page with a lane for every node and every gate, and prints where it is", () => {
+    const file = join(bench.work, "timeline", "dev.html");
+    expect(started.stdout).toContain(`\n  Timeline of this run: ${file}\n`);
+    const page = readFileSync(file, "utf8");
+    expect(page).toMatch(/<h1>dev: up in [\d.]+ s<\/h1>/);
+    for (const gate of gates) expect(page).toMatch(new RegExp(`class="lane gate.*gate ${gate}<`));
+    for (const name of nodes) expect(page).toContain(`server <small>dev-${name}</small>`);
+    for (const kind of ["text", "outcome"]) expect(page).toContain(`<li class="${kind}">`);
+  });
+
+  test("U1 writes credentials with which the cluster can be reached from this machine", async () => {
     const written = await bench.npm("kubeconfig", "dev");
     expect(written).toMatchObject({ code: 0, stderr: "" });
     const [file = ""] = written.stdout.split("\n").filter((line) => line.startsWith("/"));
@@ -57,13 +67,20 @@ describe("npm start, from nothing", () => {
     expect(asked.stdout.trim().split("\n")).toEqual(nodes.map((name) => `node/${name}`));
   });
 
-  test("U1 keeps what it made for its owner alone", () => {
-    const names = ["state", "passphrase", "settings", "lab/default.kubeconfig", "lab/default.talosconfig"];
+  test("U1 makes its files readable by their owner only", () => {
+    const names = [
+      "state",
+      "passphrase",
+      "settings",
+      "lab/default.kubeconfig",
+      "lab/default.talosconfig",
+      "timeline/dev.html",
+    ];
     const modes = names.map((name) => statSync(join(bench.work, name)).mode & 0o777);
-    expect(modes).toEqual([0o700, 0o600, 0o700, 0o600, 0o600]);
+    expect(modes).toEqual([0o700, 0o600, 0o700, 0o600, 0o600, 0o600]);
   });
 
-  test("U1 says what to type next, and all of it works", async () => {
+  test("U1 prints commands to type next, and all of them work", async () => {
     const typed: Record<string, Ended> = {};
     for (const line of nextCommands(started.stdout)) {
       const ended = await bench.typed(line, { timeout });
@@ -78,7 +95,7 @@ describe("npm start, from nothing", () => {
       Object.entries(typed).find(([line]) => line.startsWith(beginning))?.[1].stdout ?? "";
     expect(said("npm run lab -- exec -- kubectl get nodes")).toMatch(/^w-2 +Ready /m);
     expect(said("npm run lab -- exec -- kubectl --namespace hello wait")).toContain("condition met");
-    expect(said("npm run refresh")).toMatch(/gates:Etcd .*has to be proven again: cp-3: /);
+    expect(said("npm run refresh")).toMatch(/gates:Etcd .*must run again: cp-3: /);
     expect(said("npm run up")).toMatch(/^ *Etcd +3 voting members/m);
   });
 
@@ -87,7 +104,7 @@ describe("npm start, from nothing", () => {
     expect(await bench.npmWith({ timeout }, "up", "dev", ...flags)).toMatchObject({ code: 0 });
   });
 
-  test("U3 tells of drift by name, ends in a way of its own for it, and is as before when it is gone", async () => {
+  test("U3 names drift and exits with its own code, and reports none when it is fixed", async () => {
     const suspend = (value: string) =>
       bench.typed(
         "npm run lab -- exec -- kubectl --namespace flux-system patch kustomization flux-system --type merge " +
@@ -95,10 +112,10 @@ describe("npm start, from nothing", () => {
       );
     expect(await suspend("true")).toMatchObject({ code: 0 });
     const found = await bench.npm("drift", "dev");
-    const line = "gate GitOpsReady: Kustomization flux-system: is suspended: what is in git is not applied";
+    const line = "gate GitOpsReady: Kustomization flux-system: is suspended: changes in git are not applied";
     expect(found).toMatchObject({
       code: 2,
-      stdout: expect.stringContaining(`dev: 1 thing drifted\n\nDrifted:\n  ${line}\n`),
+      stdout: expect.stringContaining(`dev: drift: 1 difference\n\nDrifted:\n  ${line}\n`),
     });
     expect(found.stdout).not.toContain("[urn=");
     const details = await bench.npm("drift", "dev", "--details");
@@ -110,48 +127,50 @@ describe("npm start, from nothing", () => {
     });
   });
 
-  test("U2 is previewed without a change when there is no lab any more, and nobody answers", async () => {
+  test("U2 can be previewed without a change when the lab has ended", async () => {
     expect(await bench.npm("lab", "down")).toMatchObject({ code: 0 });
     const preview = await bench.npmWith({ within: inSilence() }, "preview", "dev");
     expect(preview).toMatchObject({ code: 0, stdout: expect.stringMatching(/Resources:\n {4}\d+ unchanged\n/) });
   });
 
-  test("U3 has no drift to tell of, and no kubeconfig to give, while its lab does not run", async () => {
+  test("U3 reports no drift and writes no kubeconfig while its lab is not running", async () => {
     const drift = await bench.npm("drift", "dev");
     expect(drift).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("dev is on the lab 'default', which does not run"),
+      stderr: expect.stringContaining("dev is on the lab 'default', which is not running"),
     });
     const kubeconfig = await bench.npm("kubeconfig", "dev");
-    expect(kubeconfig).toMatchObject({ code: 1, stderr: expect.stringContaining("the lab 'default' does not run") });
+    expect(kubeconfig).toMatchObject({ code: 1, stderr: expect.stringContaining("the lab 'default' is not running") });
   });
 
-  test("U1 is taken away by destroy to the last resource, also where its lab has ended", async () => {
+  test("U1 is destroyed to the last resource, even if its lab has ended", async () => {
     const destroyed = await bench.npmWith({ timeout }, "destroy", "dev", "--yes", "--skip-preview");
     expect(destroyed).toMatchObject({ code: 0, stderr: expect.stringContaining("starting the lab 'default'") });
-    expect(destroyed.stdout).toContain("sluice: the lab runs on; 'npm run lab -- down' ends it\n");
-    expect(destroyed.stdout).toContain("'npm run pulumi -- stack rm dev'; Pulumi.dev.yaml stays");
+    expect(destroyed.stdout).toContain("sluice: the lab is still running; 'npm run lab -- down' ends it\n");
+    expect(destroyed.stdout).toContain(
+      "sluice: to delete the stack as well: npm run pulumi -- stack rm dev (Pulumi.dev.yaml is kept)\n",
+    );
     const { checkpoint } = JSON.parse(readFileSync(bench.stateFile("dev"), "utf8"));
     expect(checkpoint.latest.resources ?? []).toEqual([]);
     expect(existsSync(join(bench.work, "lab", "default.kubeconfig"))).toBe(false);
   });
 
-  test("U1 leaves the files of the checkout as they were", () => {
+  test("U1 leaves the files of the checkout unchanged", () => {
     expect(Object.keys(before)).toContain("Pulumi.dev.yaml");
     expect(settingsFiles()).toEqual(before);
   });
 
-  test("U1 has git ignore the folder that all this goes to by default", () => {
+  test("U1 writes into a folder that git ignores by default", () => {
     const names = ["state", "passphrase", "settings", "pulumi", "lab", "charts"].map((name) => `.work/${name}`);
     const ignored = spawnSync("git", ["check-ignore", ...names], { cwd: root, encoding: "utf8" });
     expect(ignored.stdout.trim().split("\n")).toEqual(names);
   });
 });
 
-/** Those that are about this environment, but for the last, which take it away. */
+/** Those about this environment, except the last, which destroy it. */
 function nextCommands(said: string): string[] {
   const [, next = ""] = said.split("\nNext:\n");
-  const [about = ""] = next.split("  An environment of your own");
+  const [about = ""] = next.split("  Preview an environment of your own");
   return about.split("\n").flatMap((line) => /^ {4}(.+)$/.exec(line)?.[1] ?? []);
 }
 

@@ -1,11 +1,11 @@
-// An environment of one's own, from a copy of a worked one: with secrets, protected, changed as clusters are. Its machines are already there,
-// and cannot be reached: every update ends at the first gate, with all made that needs no machine.
+// A user's own environment, copied from an included one: with secrets, protected, changed as clusters are. Its machines exist already,
+// and are unreachable: every update ends at the first gate, after everything that needs no machine was created.
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse, parseAllDocuments, stringify } from "yaml";
-import type { Ended } from "../../scripts/workspace/run.ts";
+import type { Ended } from "../../scripts/base/run.ts";
 import { plain, type State, settings, settingsPath, Workbench } from "../support/cli.ts";
 import { blockCommands } from "../support/docs.ts";
 import { leaksBelow, Secrets } from "../support/leaks.ts";
@@ -32,14 +32,15 @@ const secretPatches = [
 const nodes = (settings("home").config["sluice:nodes"] as Record<string, unknown>[]).map(
   ({ vmId: _, ...node }) => node,
 );
-/** The worked environment on machines that somebody else has made. */
+/** The included environment on machines that someone else has set up. */
 const machinesThere = {
   ...{ platform: "existing", proxmox: undefined, image: undefined, nodes, endpoint: "k8s.example.org" },
   network: { nodeCidr: "10.0.0.0/16" },
   timeouts: { preflight: 1 },
+  stableSeconds: 0,
 };
 
-describe("an environment of one's own", () => {
+describe("a user's own environment", () => {
   let name: string;
   const secrets = new Secrets();
   const runs: Record<"first" | "set" | "up", Ended> = Object.create(null);
@@ -51,7 +52,7 @@ describe("an environment of one's own", () => {
   const machineConfigs = (of: State): Readonly<Record<string, string>> =>
     Object.fromEntries(
       of.resources
-        .filter(({ type }) => type === "sluice:talos:NodeMachineConfig")
+        .filter(({ type }) => type === "sluice:talos:GeneratedMachineConfig")
         .map(({ urn, outputs }) => [urn.split("::home-")[1], plain(outputs?.machineConfiguration)]),
     );
 
@@ -78,22 +79,23 @@ describe("an environment of one's own", () => {
     secrets.addTree("clientConfiguration", clientConfiguration);
   });
 
-  test("U1 is previewed as soon as its file is there", () => {
+  test("U1 can be previewed as soon as its file exists", () => {
     expect(runs.first).toMatchObject({ code: 0, stdout: expect.stringContaining("+ 38 to create") });
   });
 
-  test("U1 takes a secret, encrypted in its own file, with nothing else in it changed", () => {
+  test("U1 stores a secret encrypted in its own file, with nothing else in it changed", () => {
     expect(runs.set).toMatchObject({ code: 0, stdout: "" });
     const { config, encryptionsalt } = parse(configured);
     expect(encryptionsalt).toMatch(/^v1:/);
-    const { "sluice:secretPatches": encrypted, "sluice:protect": protect, ...rest } = config;
+    const { "sluice:secretPatches": encrypted, ...rest } = config;
     expect(encrypted).toEqual({ secure: expect.stringMatching(/^v1:/) });
-    const { "sluice:protect": before, ...worked } = written.config;
-    expect(rest).toEqual(worked);
-    expect(String(protect)).toBe(String(before)); // the CLI writes it as a text
+    // The CLI writes numbers and booleans as strings.
+    const asWritten = (values: Readonly<Record<string, unknown>>) =>
+      Object.entries(values).map(([key, value]) => [key, value instanceof Object ? value : String(value)]);
+    expect(asWritten(rest)).toEqual(asWritten(written.config));
   });
 
-  test("U1 goes up from that very file, and the secret reaches every node's config", () => {
+  test("U1 is deployed from that file, and the secret reaches every node's config", () => {
     expect(runs.up.code).toBeGreaterThan(0);
     expect(runs.up.stdout).toMatch(/Preflight +did not open/);
     expect(runs.up.stdout).toContain("+ 13 created\n");
@@ -105,7 +107,7 @@ describe("an environment of one's own", () => {
     expect(passwords).toEqual(Array(5).fill(marker));
   });
 
-  test("U1 is refused by destroy while it is protected, and stays", async () => {
+  test("U1 cannot be destroyed while it is protected", async () => {
     const before = readFileSync(bench.stateFile(name), "utf8");
     const destroyed = await bench.npm("destroy", name, "--yes");
     expect(destroyed.code).toBeGreaterThan(0);
@@ -125,7 +127,7 @@ describe("an environment of one's own", () => {
     expect(identity(newer)).toEqual(identity(state));
   });
 
-  test("S4.2 S4.7 goes back to the older release with a worker more in the middle of the list, and all else is as before", async () => {
+  test("S4.2 S4.7 moves back to the older release with another worker in the middle of the list, and everything else is unchanged [C12]", async () => {
     const nodes = settings(name).config["sluice:nodes"] as unknown[];
     const worker = { name: "w-0", role: "worker", address: "10.0.0.30" };
     bench.editEnvironment(name, { talosVersion: "1.12.6", nodes: nodes.toSpliced(1, 0, worker) });
@@ -134,7 +136,7 @@ describe("an environment of one's own", () => {
     );
 
     const grown = await bench.exported(name);
-    expect(grown.list()).toEqual([...state.list(), "sluice:talos:NodeMachineConfig home-w-0"].sort());
+    expect(grown.list()).toEqual([...state.list(), "sluice:talos:GeneratedMachineConfig home-w-0"].sort());
     const { "w-0": added, ...others } = machineConfigs(grown);
     expect(added).toContain("hostname: w-0\n");
     expect(others).toEqual(machineConfigs(state));
@@ -142,7 +144,7 @@ describe("an environment of one's own", () => {
   });
 
   describe("with secrets", () => {
-    test("U1 has all of them watched for: keys, tokens, the passphrase, the marker", () => {
+    test("U1 has each of them searched for: keys, tokens, the passphrase, the marker", () => {
       const keys = ["etcd", "k8s", "k8sAggregator", "k8sServiceaccount", "os"].map(
         (owner) => `machineSecrets.certs.${owner}.key`,
       );
@@ -163,26 +165,26 @@ describe("an environment of one's own", () => {
       expect(secrets.foundIn(JSON.stringify(machineConfigs(state))).length).toBeGreaterThan(10);
     });
 
-    test("U1 shows none in what it says", () => {
+    test("U1 prints none of them", () => {
       expect(bench.said.length).toBeGreaterThan(10);
       expect(secrets.foundIn(bench.said.join("\n"))).toEqual([]);
     });
 
-    test("U1 keeps none in plain text: state, history, backups, settings, logs, temporary files", () => {
+    test("U1 stores none of them in plain text: state, history, backups, settings, logs, temporary files", () => {
       expect(leaksBelow(bench.folder, secrets)).toEqual({
         [join(bench.work, "passphrase")]: expect.arrayContaining(["the passphrase"]),
       });
       expect(secrets.foundIn(readFileSync(settingsPath(name), "utf8"))).toEqual([]);
     });
 
-    test("U1 has none in a command line, which everybody on the machine can read", () => {
+    test("U1 has none of them in a command line, which every user of the machine can read", () => {
       const commands = processes.map(({ command }) => command).join("\n");
       for (const program of [
-        "scripts/pulumi.ts",
+        "scripts/cli/pulumi.ts",
         "pulumi config set",
         "pulumi up",
         "pulumi-language-nodejs",
-        "index.ts",
+        "main.mjs",
         "pulumi-resource-talos",
       ]) {
         expect(commands).toContain(program);
@@ -190,8 +192,8 @@ describe("an environment of one's own", () => {
       expect(secrets.foundIn(commands)).toEqual([]);
     });
 
-    // The language host hands a program its config that way, decrypted; only the same user and root can read it.
-    test("U1 has none in an environment, but for the config that the engine gives the program", () => {
+    // The language host passes the config to a program that way, decrypted; only the same user and root can read it.
+    test("U1 has none of them in a process's environment, except the config that the engine gives the program", () => {
       const variables = processes.flatMap(({ environment }) => environment);
       const telling = variables.filter((variable) => secrets.foundIn(variable).length > 0);
       expect(new Set(telling.map((variable) => variable.split("=")[0]))).toEqual(new Set(["PULUMI_CONFIG"]));
@@ -201,7 +203,7 @@ describe("an environment of one's own", () => {
 });
 
 describe("an environment's file", () => {
-  test("U1 can be set key by key before there is a stack, and outlives it", async () => {
+  test("U1 can be set key by key before its stack exists, and outlives it", async () => {
     const name = bench.addEnvironment("home");
     const set = await bench.npm("pulumi", "config", "set", "clusterName", "mine", "--stack", name);
     expect(set).toMatchObject({ code: 0, stdout: "" });
@@ -225,7 +227,7 @@ describe("an environment's file", () => {
         tailscale: { enabled: true },
       },
     },
-  ])("U1 takes the secrets of $page by the commands that it has for them", async ({ page, files, changes }) => {
+  ])("U1 accepts the secrets of $page by the commands on that page", async ({ page, files, changes }) => {
     const name = bench.addEnvironment("home", changes);
     for (const [file, text] of Object.entries(files)) writeFileSync(join(bench.folder, file), text);
     const lines = blockCommands(page).filter((line) => /^openssl|config set --secret/.test(line));

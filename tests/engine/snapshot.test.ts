@@ -20,7 +20,7 @@ afterAll(async () => {
   await new Promise((done) => api.close(done));
 });
 
-test("S0.1 the token in an environment's file is the one that asks the project, and that Packer gets", async () => {
+test("S0.1 the token in an environment's file is used for the project, and passed to Packer", async () => {
   const name = bench.addEnvironment("cloud");
   const token = "t".repeat(64);
   const set = ["config", "set", "--secret", "hcloud:token", "--stack", name];

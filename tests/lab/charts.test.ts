@@ -1,17 +1,18 @@
-// The charts that are put where an environment on a lab looks for them.
+// The charts in the folder from which an environment on a lab installs them.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse, parseAllDocuments } from "yaml";
+import { root } from "../../scripts/base/paths.ts";
 import { stageCharts } from "../../scripts/lab/charts.ts";
-import { labCharts } from "../../scripts/lab/folder.ts";
+import { labCharts } from "../../scripts/lab/labFolders.ts";
 import { programPaths } from "../../scripts/lab/programs.ts";
 import { entryFolder } from "../../scripts/toolchain/entry.ts";
 import { charts } from "../../scripts/toolchain/labTools.ts";
-import { root } from "../../scripts/workspace/paths.ts";
-import { readClusterConfigFile } from "../../stacks/configFile.ts";
-import { volumeDriver } from "../../stacks/volumeDrivers.ts";
+import { readClusterConfigFile } from "../../stacks/config/configFile.ts";
+import { hetzner as hetznerPlatform } from "../../stacks/platforms/hetzner.ts";
+import { proxmox as proxmoxPlatform } from "../../stacks/platforms/proxmox.ts";
 import { settingsPath } from "../support/cli.ts";
 
 jest.setTimeout(120_000);
@@ -26,14 +27,14 @@ const { helm = "", kubectl = "" } = programPaths();
 beforeAll(stageCharts);
 
 describe("charts for the lab", () => {
-  test("U1 are those that the dev environment asks for, in these versions", () => {
+  test("U1 are those that the dev environment uses, in its versions", () => {
     const { config } = readClusterConfigFile(settingsPath("dev"));
     const { cilium, csi, flux, hetzner, sealedSecrets } = config;
     const asked = {
       cilium: cilium.version,
       "hcloud-cloud-controller-manager": hetzner?.cloudControllerManager.version,
-      "hcloud-csi": csi.version ?? volumeDriver({ platform: "hetzner" })?.version,
-      "proxmox-csi-plugin": volumeDriver({ platform: "proxmox" })?.version,
+      "hcloud-csi": csi.version ?? hetznerPlatform.volumes.version,
+      "proxmox-csi-plugin": proxmoxPlatform.volumes.version,
       "sealed-secrets": sealedSecrets.version,
       flux2: flux.version,
     };
@@ -44,7 +45,7 @@ describe("charts for the lab", () => {
     expect(Object.fromEntries(there)).toEqual(asked);
   });
 
-  test("are put there anew when they were removed, and stay as they are otherwise", async () => {
+  test("are restored when they were removed, and otherwise left unchanged", async () => {
     const folder = readlinkSync(place);
     rmSync(place);
     await stageCharts();
@@ -57,7 +58,7 @@ describe("charts for the lab", () => {
 });
 
 describe("the lab's chart of Flux", () => {
-  test("S4.1 is Flux as kustomize makes it of the same manifests, but for the namespace itself", () => {
+  test("S4.1 renders what kustomize builds from the same manifests, except the namespace", () => {
     const made = rendered();
     const expected = said(kubectl, "kustomize", join(entryFolder(charts), "flux"));
     const official = byName(expected);
@@ -66,14 +67,14 @@ describe("the lab's chart of Flux", () => {
     for (const [name, manifest] of official) expect([name, made.get(name)]).toEqual([name, manifest]);
   });
 
-  test("S4.1 says of itself which Flux that is", () => {
+  test("S4.1 names its Flux version", () => {
     const { version, appVersion } = parse(readFileSync(join(place, "flux2", "Chart.yaml"), "utf8"));
     const { labels } = parse(readFileSync(join(place, "flux2", "manifests", "kustomization.yaml"), "utf8"));
     expect([version, appVersion]).toEqual([version, version]);
     expect(labels[0].pairs["app.kubernetes.io/version"]).toBe(`v${version}`);
   });
 
-  test("S4.1 leaves the definitions in the cluster when it goes, as it is told to", () => {
+  test("S4.1 leaves the CustomResourceDefinitions in the cluster when it is uninstalled", () => {
     const keep = "crds.annotations.helm\\.sh/resource-policy=keep";
     const definitions = [...rendered("--set", keep).values()].filter(({ kind }) => kind === "CustomResourceDefinition");
     expect(definitions.length).toBeGreaterThan(8);
@@ -83,7 +84,7 @@ describe("the lab's chart of Flux", () => {
     }
   });
 
-  test("has the controllers that it is asked for, and refuses those that it has not", () => {
+  test("has the configured controllers, and refuses those that it does not have", () => {
     const names = [...rendered("--set", "notificationController.create=false").keys()];
     expect(names.filter((name) => name.startsWith("Deployment/")).sort()).toEqual(
       ["helm", "kustomize", "source"].map((name) => `Deployment/${name}-controller`),
@@ -110,7 +111,7 @@ function said(program: string, ...args: readonly string[]): string {
   return stdout;
 }
 
-/** What has no namespace is put by Helm into the release's. */
+/** Helm puts objects without a namespace into the release's. */
 function byName(text: string): Map<string, Manifest> {
   const manifests: Manifest[] = parseAllDocuments(text).flatMap((document) => document.toJS() ?? []);
   return new Map(

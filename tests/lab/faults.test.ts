@@ -1,4 +1,4 @@
-// Each kind of fault, seen by the tools that meet it: it happens, as often as was asked, and it ends.
+// Each kind of fault, observed with the tools that are affected: it happens, as often as configured, and it ends.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Cloud } from "./support/cloud.ts";
 import { Lab } from "./support/lab.ts";
@@ -17,7 +17,7 @@ describe("a call of the cloud", () => {
   });
   afterAll(() => lab?.down());
 
-  /** How a request with curl ends: its exit code and what it says. */
+  /** The result of a request with curl: its exit code and output. */
   const request = (...options: readonly string[]) =>
     lab.exec("curl", ["--silent", "--write-out", "%{http_code}", ...options, "http://192.0.2.20/versions"]);
 
@@ -25,7 +25,7 @@ describe("a call of the cloud", () => {
     ["refuse", {}, [], 52],
     ["drop", {}, ["--max-time", "1"], 28],
     ["fail", { code: "503", message: "out of order" }, [], 0],
-  ])("can %s twice, and goes well then", async (action, more, options, code) => {
+  ])("can %s twice, and then succeeds", async (action, more, options, code) => {
     await lab.fault({ on: "cloud", name: "GET /versions", subject: "factory", do: action, times: 2, ...more });
     for (const _ of [1, 2]) {
       const ended = await request(...options);
@@ -36,13 +36,26 @@ describe("a call of the cloud", () => {
     expect(await faults(lab)).toEqual([]);
   });
 
+  test("can lose its answer after the call took effect: the same call then finds what it made (S5.2)", async () => {
+    const key = {
+      name: "lost",
+      public_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Ih8vIRsuuBgh1bGMwCFQRzOFhcCqFqmkVM3vAkyZL",
+    };
+    await lab.fault({ on: "cloud", name: "POST /v1/ssh_keys", do: "lose", times: 1 });
+    await expect(cloud.ask("POST", "/ssh_keys", key)).rejects.toThrow("ended with 52");
+    const again = await cloud.ask("POST", "/ssh_keys", key);
+    expect(again).toMatchObject({ status: 409, body: { error: { code: "uniqueness_error" } } });
+    const { ssh_keys } = await cloud.call("GET", "/ssh_keys?name=lost");
+    await cloud.call("DELETE", `/ssh_keys/${ssh_keys[0].id}`);
+  });
+
   test("can be slow", async () => {
     await lab.fault({ on: "cloud", name: "GET /versions", do: "delay", delay: "1500ms", times: 1 });
     expect(await request("--max-time", "1")).toMatchObject({ code: 28 });
     expect(await request("--max-time", "1")).toMatchObject({ code: 0 });
   });
 
-  test("can wait until it is let go", async () => {
+  test("can wait until its fault is removed", async () => {
     const id = await lab.fault({ on: "cloud", name: "GET /versions", do: "hold" });
     const waiting = request();
     await lab.until({ subject: "factory", what: "fault", value: "hold", detail: { rule: id } });
@@ -50,7 +63,7 @@ describe("a call of the cloud", () => {
     expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringMatching(/200$/) });
   });
 
-  test("fails with the real API's errors, after those that are let pass", async () => {
+  test("fails with the real API's errors, after the calls that the fault skips", async () => {
     await lab.fault({
       on: "cloud",
       name: "POST /v1/ssh_keys",
@@ -68,7 +81,7 @@ describe("a call of the cloud", () => {
     expect(await cloud.ask("POST", "/ssh_keys", key("two"))).toMatchObject({ status: 201 });
   });
 
-  test("can be told to by HTTP, from inside, as by the lab's own program", async () => {
+  test("can be made to fail by HTTP from inside the lab, as by its own program", async () => {
     const rule = JSON.stringify({ id: "by-http", on: "cloud", name: "GET /versions", do: "fail", code: "500" });
     const control = "http://192.0.2.2/faults";
     const added = await lab.said("curl", ["--fail", "--silent", "--json", rule, control]);
@@ -79,7 +92,7 @@ describe("a call of the cloud", () => {
     expect(await request()).toMatchObject({ stdout: expect.stringMatching(/200$/) });
   });
 
-  test("is not made to go wrong by a rule that says nothing", async () => {
+  test("is not affected by an empty rule", async () => {
     const refused = await lab.call("fault", "add", "--on", "clouds", "--do", "fail");
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('no kind "clouds"') });
   });
@@ -96,7 +109,7 @@ describe("a node", () => {
   });
   afterAll(() => lab?.down());
 
-  test("stays in front of a stage that is held, until it is let go", async () => {
+  test("does not enter a stage that is held, until the fault is removed", async () => {
     const id = await lab.fault({ on: "stage", name: "maintenance", subject: "held", do: "hold" });
     await cloud.server("held", { image });
     await lab.until({ subject: "held", what: "fault", value: "hold", detail: { rule: id } });
@@ -106,7 +119,7 @@ describe("a node", () => {
     await lab.until({ subject: "held", what: "stage", value: "maintenance" });
   });
 
-  test("loses its power at a stage, and boots anew", async () => {
+  test("loses its power at a stage, and boots again", async () => {
     const id = await lab.fault({ on: "stage", name: "maintenance", subject: "crashing", do: "crash", times: 1 });
     const server = await cloud.server("crashing", { image });
     await lab.until({ subject: "crashing", what: "fault", value: "crash", detail: { rule: id } });
@@ -117,7 +130,7 @@ describe("a node", () => {
     });
   });
 
-  test("loses its power while it runs, and boots anew", async () => {
+  test("loses its power while it runs, and boots again", async () => {
     await cloud.server("unlucky", { image });
     await inMaintenance(lab, "unlucky");
     await lab.fault({ on: "machine", subject: "unlucky", do: "crash", times: 1 });
@@ -125,7 +138,7 @@ describe("a node", () => {
     await inMaintenance(lab, "unlucky", lost);
   });
 
-  test("does not find a disk, and finds it at the next boot", async () => {
+  test("misses a disk, and has it again at the next boot", async () => {
     await lab.fault({ on: "disk", name: "/dev/sda", subject: "diskless", do: "absent", times: 1 });
     const server = await cloud.server("diskless", { image });
     const disks = () => lab.said("talosctl", ["get", "disks", "--insecure", "--nodes", server.address]);
@@ -136,7 +149,7 @@ describe("a node", () => {
     expect(await disks()).toMatch(/ sda /);
   });
 
-  test("belongs to somebody else", async () => {
+  test("belongs to another cluster", async () => {
     await lab.fault({ on: "pki", subject: "foreign", do: "other", times: 1 });
     const server = await cloud.server("foreign", { image });
     await lab.until({ subject: "foreign", what: "api", value: "apid" });
@@ -149,7 +162,7 @@ describe("a node", () => {
   });
 });
 
-describe("in a cluster", () => {
+describe("in a cluster with a fault", () => {
   let lab: Lab;
   let cluster: Cluster;
   beforeAll(async () => {
@@ -160,7 +173,7 @@ describe("in a cluster", () => {
 
   const version = (...options: readonly string[]) => cluster.talosctl(cluster.first, ["version", ...options]);
 
-  test("a call of Talos fails with the code and the text that were asked for", async () => {
+  test("a Talos call fails with the code and the text of the fault", async () => {
     const node = cluster.first;
     const rule = { on: "talos", name: "ApplyConfiguration", subject: node.name, times: 1 };
     await lab.fault({ ...rule, do: "fail", code: "Unavailable", message: "not now" });
@@ -172,7 +185,7 @@ describe("in a cluster", () => {
     expect(await cluster.insecure(node, ...args)).toMatchObject({ code: 0 });
   });
 
-  test("a service is held by the scenario from the first minute, and let go when the scenario says so", async () => {
+  test("a service is held by the scenario from the start, and released when the scenario says so", async () => {
     const held = {
       subject: cluster.first.name,
       what: "fault",
@@ -191,7 +204,7 @@ describe("in a cluster", () => {
   test.each([
     ["refuse", "Unavailable"],
     ["fail", "ResourceExhausted"],
-  ])("a call of Talos can %s", async (action, code) => {
+  ])("a Talos call can %s", async (action, code) => {
     const more = action === "fail" ? { code, message: "too much" } : {};
     await lab.fault({ on: "talos", name: "Version", do: action, times: 1, ...more });
     const ended = await version();
@@ -202,7 +215,7 @@ describe("in a cluster", () => {
     expect(await version()).toMatchObject({ code: 0 });
   });
 
-  test("a call of Talos that is dropped gets no answer", async () => {
+  test("a Talos call that is dropped gets no answer", async () => {
     await lab.fault({ on: "talos", name: "Version", do: "drop", times: 1 });
     expect(await lab.exec("timeout", ["2", "talosctl", ...talosOptions(cluster), "version"])).toMatchObject({
       code: 124,
@@ -210,7 +223,7 @@ describe("in a cluster", () => {
     expect(await version()).toMatchObject({ code: 0 });
   });
 
-  test("a call of Kubernetes fails, and goes well then", async () => {
+  test("a Kubernetes call fails, and then succeeds", async () => {
     await cluster.fetchKubeconfig();
     const rule = { on: "kube", name: "GET /api/v1/namespaces/default", times: 1 };
     await lab.fault({ ...rule, do: "fail", code: "403", message: "not you" });
@@ -219,7 +232,7 @@ describe("in a cluster", () => {
   });
 
   test("a connection to Kubernetes is refused, and the next one is not", async () => {
-    // Not by kubectl, which tries again by itself where a connection is reset.
+    // Not with kubectl, which itself retries after a reset connection.
     const url = `https://${cluster.first.address}:6443/api/v1/namespaces/default`;
     const call = () => lab.exec("curl", ["--insecure", "--silent", url]);
     const id = await lab.fault({ on: "kube", name: "GET /api/v1/namespaces/default", do: "refuse", times: 1 });
@@ -228,7 +241,13 @@ describe("in a cluster", () => {
     expect(await call()).toMatchObject({ code: 0 });
   });
 
-  test("a node is kept from registering, and registers then", async () => {
+  test("a call to Kubernetes takes effect and its answer is lost, and the next one finds what it made (S5.2)", async () => {
+    await lab.fault({ on: "kube", name: "POST /api/v1/namespaces", do: "lose", times: 1 });
+    await expect(cluster.kubectl("create", "namespace", "lost")).rejects.toThrow("ended with 1");
+    expect(await cluster.kubectl("get", "namespace", "lost", "--output", "name")).toBe("namespace/lost\n");
+  });
+
+  test("a node cannot register, and registers when the fault is removed", async () => {
     const [, late] = cluster.workers;
     if (late === undefined) throw new Error("no second worker");
     const id = await lab.fault({ on: "node", name: "register", subject: late.name, do: "hold" });
@@ -239,7 +258,7 @@ describe("in a cluster", () => {
     await lab.until({ subject: late.name, what: "kubelet", value: "registered" });
   });
 
-  test("a node that sends no sign of life is not Ready for Kubernetes, and is again", async () => {
+  test("a node without a lease is not Ready for Kubernetes, and is Ready again when it has one", async () => {
     const node = `node/${cluster.worker.name}`;
     await cluster.kubectl("wait", node, "--for=condition=Ready", "--timeout=60s");
     const id = await lab.fault({ on: "node", name: "lease", subject: cluster.worker.name, do: "drop" });
@@ -248,7 +267,7 @@ describe("in a cluster", () => {
     await cluster.kubectl("wait", node, "--for=condition=Ready", "--timeout=60s");
   });
 
-  test("a pod is held before it is Ready, and let go", async () => {
+  test("a pod is held before it is Ready, and released", async () => {
     const id = await lab.fault({ on: "pod", name: "default/held*", do: "hold" });
     await cluster.kubectl("run", "held", "--image=held:1");
     await lab.until({ what: "fault", value: "hold", detail: { rule: id } });
@@ -257,7 +276,7 @@ describe("in a cluster", () => {
     await cluster.kubectl("wait", "pod/held", "--for=condition=Ready", "--timeout=60s");
   });
 
-  test("a pod fails with a reason, and is well when the fault is over", async () => {
+  test("a pod fails with a reason, and is Ready when the fault is over", async () => {
     const id = await lab.fault({ on: "pod", name: "default/failing*", do: "fail", code: "ImagePullBackOff" });
     await cluster.kubectl("run", "failing", "--image=failing:1");
     const reason = "{.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff";
@@ -282,7 +301,7 @@ async function faults(lab: Lab): Promise<unknown[]> {
   return JSON.parse(stdout);
 }
 
-/** A key in OpenSSH's form that is good for nothing, another for each name. */
+/** A useless key in OpenSSH's format, a different one for each name. */
 function publicKey(name: string): string {
   const field = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), bytes]);
   return Buffer.concat([field(Buffer.from("ssh-ed25519")), field(Buffer.alloc(32, name))]).toString("base64");

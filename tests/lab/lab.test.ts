@@ -1,11 +1,11 @@
-// A lab as a whole: how it comes, how it goes, what it costs, and that the same seed gives the same.
+// A lab as one: how it starts and ends, what it costs, and that the same seed gives the same result.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { run } from "../../scripts/base/run.ts";
 import { programPaths } from "../../scripts/lab/programs.ts";
-import { run } from "../../scripts/workspace/run.ts";
 import { Workbench } from "../support/cli.ts";
 import { Cloud } from "./support/cloud.ts";
 import type { Fact } from "./support/facts.ts";
@@ -18,7 +18,7 @@ jest.setTimeout(600_000);
 
 const talos = "1.13.8";
 
-/** Says what was measured, so that a slow drift is seen before it breaks a limit. */
+/** Prints what was measured, so that a slow change is noticed before it exceeds a limit. */
 function measured(what: string, value: number, unit: string): number {
   process.stdout.write(`measured: ${what}: ${value.toFixed(1)} ${unit}\n`);
   return value;
@@ -34,38 +34,38 @@ describe("npm run lab", () => {
   });
   afterAll(() => bench.remove());
 
-  test("says what there is", async () => {
+  test("prints what runs", async () => {
     const status = await lab("status");
     expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining("192.0.2.10") });
   });
 
-  test("passes on what goes in, what comes out, and how it ended", async () => {
+  test("passes on input, output and exit code of a program", async () => {
     const script = "cat; echo said >&2; exit 7";
     const ended = await bench.npmWith({ input: "given" }, "lab", "exec", "--", "sh", "-c", script);
     expect(ended).toMatchObject({ code: 7, stdout: "given", stderr: expect.stringContaining("said") });
   });
 
-  test("runs inside, where the lab answers and nothing of the machine does", async () => {
+  test("runs a program inside, where the lab answers and nothing of the machine does", async () => {
     const versions = await lab("exec", "curl", "--silent", "http://192.0.2.20/versions");
     expect(JSON.parse(versions.stdout)).toContain(`v${talos}`);
     const interfaces = await lab("exec", "cat", "/proc/net/dev");
     expect(interfaces.stdout).not.toMatch(/eth0|ens\d/);
   });
 
-  test("does not start a second one of the same name, and says that it runs", async () => {
+  test("does not start a second lab of the same name, and reports that it runs", async () => {
     const processes = trace.processes;
     expect(await lab("up")).toMatchObject({ code: 0, stderr: expect.stringContaining("runs already") });
     expect(trace.processes).toEqual(processes);
   });
 
-  test("ends it, and leaves nothing behind", async () => {
+  test("ends a lab and leaves nothing behind", async () => {
     expect(trace.namespaces.size).toBeGreaterThan(2);
     expect(trace.processes.length).toBeGreaterThan(0);
     expect(await lab("down")).toMatchObject({ code: 0 });
     expect(trace.left()).toEqual([]);
   });
 
-  test("tells that there is none, then", async () => {
+  test("reports that no lab runs after that", async () => {
     expect(await lab("status")).toMatchObject({ code: 1, stderr: expect.stringContaining("no lab runs in") });
     expect(await lab("down")).toMatchObject({ code: 0 });
   });
@@ -89,7 +89,7 @@ describe("two labs side by side", () => {
 });
 
 describe("a lab that is killed", () => {
-  test("ends with all that is in it, and the next one begins anew", async () => {
+  test("ends with everything in it, and the next one starts from nothing", async () => {
     await Lab.during({}, async (lab) => {
       const cluster = await Cluster.ready(lab, { talos, controlPlanes: 1, workers: 1 });
       const trace = lab.trace();
@@ -97,7 +97,7 @@ describe("a lab that is killed", () => {
       if (daemon === undefined) throw new Error("the lab has no process of its own");
       process.kill(daemon, "SIGKILL");
       await lab.ended();
-      // A process that is killed cannot take its files away; the next one does.
+      // A process that is killed cannot remove its files; the next one does.
       await lab.start();
       expect(trace.outlived()).toEqual([]);
       expect(await new Cloud(lab).call("GET", "/servers")).toMatchObject({ servers: [] });
@@ -108,7 +108,7 @@ describe("a lab that is killed", () => {
 });
 
 describe("the same seed", () => {
-  /** The facts of a cluster's nodes until they are Ready, and with them what does not wait for that. Those of one moment come in any order. */
+  /** The facts of a cluster's nodes until they are Ready, without those that do not wait for that. Facts of one moment come in any order. */
   function facts(options: LabOptions): Promise<Record<string, string[]>> {
     return Lab.during(options, async (lab) => {
       const { nodes } = await Cluster.ready(lab, { talos, controlPlanes: 1, workers: 1 });
@@ -121,7 +121,7 @@ describe("the same seed", () => {
     });
   }
 
-  test("gives the same facts, but for what is measured; another gives others", async () => {
+  test("gives the same facts, except measured values; another gives others", async () => {
     const [one, same, other] = [await facts({ seed: 7 }), await facts({ seed: 7 }), await facts({ seed: 8 })];
     expect(Object.keys(one).sort()).toEqual(["cp-1", "w-1"]);
     expect(same).toEqual(one);
@@ -129,25 +129,25 @@ describe("the same seed", () => {
   });
 });
 
-describe("a cluster of three and three", () => {
+describe("a cluster of three control planes and three workers", () => {
   let lab: Lab;
   beforeAll(async () => {
     lab = await Lab.up();
   });
   afterAll(() => lab?.down());
 
-  test("is in a lab that is ready in 5 s", () => {
+  test("runs in a lab that is ready in 5 s", () => {
     expect(measured("until the lab is ready", lab.startTook / 1000, "s")).toBeLessThan(5);
   });
 
-  test("is Ready in 60 s, from the first server on", async () => {
+  test("is Ready 60 s after the first server was ordered", async () => {
     const started = performance.now();
     await Cluster.ready(lab, { talos, controlPlanes: 3, workers: 3 });
     const seconds = (performance.now() - started) / 1000;
     expect(measured("until 3+3 nodes are Ready", seconds, "s")).toBeLessThan(60);
   });
 
-  test("answers the machine's own kubectl, by a port of its loopback", async () => {
+  test("answers this machine's kubectl through a port of its loopback", async () => {
     const kubeconfig = join(lab.folder, "kubeconfig");
     writeFileSync(kubeconfig, (await lab.call("kubeconfig")).stdout);
     const kubectl = programPaths().kubectl ?? "";
@@ -155,8 +155,8 @@ describe("a cluster of three and three", () => {
     expect(stdout.split("\n").filter((line) => line.startsWith("node/"))).toHaveLength(6);
   });
 
-  test("takes 15 % of a core while nothing happens", async () => {
-    // What was begun comes to its end first: images, leases, elections.
+  test("uses at most 15 % of a core while nothing happens", async () => {
+    // What was started completes first: images, leases, elections.
     await pass(10_000);
     const trace = lab.trace();
     const before = processorSeconds(trace);
@@ -168,7 +168,7 @@ describe("a cluster of three and three", () => {
 });
 
 describe("a hundred nodes", () => {
-  test("take less than 6 GiB", async () => {
+  test("use less than 6 GiB", async () => {
     await Lab.during({}, async (lab) => {
       await Cluster.ready(lab, { talos, controlPlanes: 3, workers: 97 });
       expect(measured("memory of 100 nodes", memory(lab.trace()), "GiB")).toBeLessThan(6);
@@ -176,13 +176,13 @@ describe("a hundred nodes", () => {
   });
 });
 
-/** May come before the last node is Ready or after, and on whichever node: pods of a Deployment go where there is one already. */
+/** Facts that may come before or after the last node is Ready, and on any node: pods of a Deployment start on any Ready node. */
 function followsOnReady({ what, value, detail = {} }: Fact): boolean {
   if (what === "taints" || (what === "pod" && value === "begun")) return true;
   return Object.values(detail).some((text) => text.includes("coredns"));
 }
 
-/** Facts without what is measured: their moment, and with it their place. */
+/** Facts without their moment, and so without their order. */
 function bySubject(facts: readonly Fact[]): Record<string, string[]> {
   const groups = Object.entries(Object.groupBy(facts, ({ subject }) => subject));
   return Object.fromEntries(groups.map(([subject, group = []]) => [subject, group.map(told).sort()]));

@@ -1,5 +1,5 @@
-// The real Terraform providers talos and hcloud, as plugins of the real engine, against the lab: a plain program lives its
-// whole life there. What they show is that the lab's cloud and nodes answer as their authors expect.
+// The real Terraform providers talos and hcloud, as plugins of the real engine, against the lab: a plain program goes through its
+// complete life there. This proves that the lab's cloud and nodes answer as the providers' authors expect.
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Cloud } from "./support/cloud.ts";
@@ -10,7 +10,7 @@ jest.setTimeout(600_000);
 
 const operator = "192.0.2.100/32";
 
-describe("a plain program with the providers alone", () => {
+describe("a plain program with only the providers", () => {
   let lab: Lab;
   let cloud: Cloud;
   let engine: Engine;
@@ -22,7 +22,7 @@ describe("a plain program with the providers alone", () => {
   });
   afterAll(() => lab?.down());
 
-  test("goes up, to a cluster that has its nodes", async () => {
+  test("creates a cluster with its nodes", async () => {
     const up = await engine.call("up");
     expect(up).toMatchObject({ code: 0 });
     const { kubeconfig } = await engine.outputs();
@@ -32,7 +32,7 @@ describe("a plain program with the providers alone", () => {
     expect(nodes.trim().split("\n").sort()).toEqual(["node/cp-1", "node/w-1"]);
   });
 
-  test("made what it says, wired as it says", async () => {
+  test("created what it declares, connected as it declares", async () => {
     const { servers } = await cloud.call("GET", "/servers?sort=name");
     expect(servers).toMatchObject([
       { name: "cp-1", status: "running", private_net: [{ ip: "10.0.1.11" }], placement_group: { name: "spread" } },
@@ -43,7 +43,7 @@ describe("a plain program with the providers alone", () => {
     expect(target).toMatchObject({ health_status: [{ listen_port: 6443, status: "healthy" }] });
   });
 
-  test("keeps out who is not the operator", async () => {
+  test("admits nobody but the operator", async () => {
     const { servers } = await cloud.call("GET", "/servers?name=w-1");
     const address = servers[0].public_net.ipv4.ip;
     const knock = (from: string) =>
@@ -52,15 +52,15 @@ describe("a plain program with the providers alone", () => {
     expect(await knock("192.0.2.100")).not.toMatchObject({ code: 28 });
   });
 
-  test("has nothing to change after that", async () => {
+  test("has nothing to change in the next run", async () => {
     expect(await engine.call("preview", "--expect-no-changes")).toMatchObject({ code: 0 });
   });
 
-  test("finds on refresh what it made", async () => {
+  test("finds no drift in what it created", async () => {
     expect(await engine.call("refresh", "--expect-no-changes")).toMatchObject({ code: 0 });
   });
 
-  test("finds on refresh what somebody else changed", async () => {
+  test("finds on refresh what someone else changed", async () => {
     const { servers } = await cloud.call("GET", "/servers?name=w-1");
     await cloud.call("PUT", `/servers/${servers[0].id}`, { labels: { type: "worker", changed: "yes" } });
     const drifted = await engine.call("refresh", "--expect-no-changes");
@@ -70,7 +70,7 @@ describe("a plain program with the providers alone", () => {
     expect(mended[0].labels).toEqual({ type: "worker" });
   });
 
-  test("is taken away by destroy to the last resource", async () => {
+  test("is destroyed to the last resource", async () => {
     expect(await engine.call("destroy")).toMatchObject({ code: 0 });
     const kinds = ["servers", "networks", "firewalls", "placement_groups", "load_balancers", "primary_ips"];
     for (const kind of kinds) expect(await cloud.call("GET", `/${kind}`)).toMatchObject({ [kind]: [] });

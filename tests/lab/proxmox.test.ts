@@ -1,9 +1,9 @@
-// The real Terraform provider for Proxmox VE, as a plugin of the real engine, against the lab: a plain program lives its whole
-// life there. What it shows is that the lab's Proxmox answers as the provider's authors expect.
+// The real Terraform provider for Proxmox VE, as a plugin of the real engine, against the lab: a plain program goes through its complete
+// life there. This proves that the lab's Proxmox answers as the provider's authors expect.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { root } from "../../scripts/workspace/paths.ts";
+import { root } from "../../scripts/base/paths.ts";
 import { Engine } from "./support/engine.ts";
 import { Lab } from "./support/lab.ts";
 import { Proxmox } from "./support/proxmox.ts";
@@ -15,11 +15,11 @@ const schematic = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7
 const customization =
   "customization:\n    systemExtensions:\n        officialExtensions:\n            - siderolabs/qemu-guest-agent\n";
 
-/** What docs/proxmox.md says that an account must be allowed to. */
+/** The privileges of an account in docs/proxmox.md. */
 const [, enough = ""] =
   /pveum role add \S+ --privs "(.*)"/.exec(readFileSync(join(root, "docs", "proxmox.md"), "utf8")) ?? [];
 
-describe("a plain program with the Proxmox provider alone", () => {
+describe("a plain program with only the Proxmox provider", () => {
   let lab: Lab;
   let proxmox: Proxmox;
   let engine: Engine;
@@ -38,7 +38,7 @@ describe("a plain program with the Proxmox provider alone", () => {
   });
   afterAll(() => lab?.down());
 
-  test("goes up, to VMs that Talos runs in and that tell their addresses", async () => {
+  test("creates VMs that run Talos and report their addresses", async () => {
     const up = await engine.call("up");
     expect(up).toMatchObject({ code: 0 });
     const { addresses } = await engine.outputs();
@@ -50,7 +50,7 @@ describe("a plain program with the Proxmox provider alone", () => {
     }
   });
 
-  test("made what it says", async () => {
+  test("created what it declares", async () => {
     expect(await proxmox.call("GET", "/nodes/pve/qemu/300/config")).toMatchObject({
       name: "one",
       bios: "ovmf",
@@ -67,7 +67,7 @@ describe("a plain program with the Proxmox provider alone", () => {
     expect(pool.members.map(({ vmid }: { vmid: number }) => vmid)).toEqual([300, 301]);
   });
 
-  test("made an account that may do what it was granted, and nothing else", async () => {
+  test("created an account with exactly the privileges that it was granted", async () => {
     const { value } = await engine.outputs();
     const csi = new Proxmox(lab, String(value));
     const storages = await csi.call("GET", "/nodes/pve/storage");
@@ -78,11 +78,11 @@ describe("a plain program with the Proxmox provider alone", () => {
     });
   });
 
-  test("has nothing to change after that", async () => {
+  test("has nothing to change in the next run", async () => {
     expect(await engine.call("preview", "--expect-no-changes")).toMatchObject({ code: 0 });
   });
 
-  test("finds on refresh what it made, and what somebody else changed", async () => {
+  test("finds no drift in what it created, and finds what someone else changed", async () => {
     expect(await engine.call("refresh", "--expect-no-changes")).toMatchObject({ code: 0 });
     await proxmox.call("PUT", "/nodes/pve/qemu/300/config", { onboot: "0" });
     expect((await engine.call("refresh", "--expect-no-changes")).code).not.toBe(0);
@@ -90,7 +90,7 @@ describe("a plain program with the Proxmox provider alone", () => {
     expect(await proxmox.call("GET", "/nodes/pve/qemu/300/config")).toMatchObject({ onboot: 1 });
   });
 
-  test("changes what it is told to, with the restart that it takes", async () => {
+  test("changes what its program changes, with the restart that this needs", async () => {
     await engine.set({ memory: "8192" }, "--plaintext");
     expect(await engine.call("up")).toMatchObject({ code: 0 });
     const current = await proxmox.call("GET", "/nodes/pve/qemu/300/status/current");
@@ -98,7 +98,7 @@ describe("a plain program with the Proxmox provider alone", () => {
     expect(await engine.call("preview", "--expect-no-changes")).toMatchObject({ code: 0 });
   });
 
-  test("moves a machine that runs to another host, with its disks", async () => {
+  test("moves a running machine to another host, with its disks", async () => {
     const power = () => lab.facts.all.filter(({ subject, what }) => subject === "two" && what === "power");
     const before = power();
     await engine.set({ host: "pve" }, "--plaintext");
@@ -111,7 +111,7 @@ describe("a plain program with the Proxmox provider alone", () => {
     expect(await engine.call("refresh", "--expect-no-changes")).toMatchObject({ code: 0 });
   });
 
-  test("is taken away by destroy to the last resource", async () => {
+  test("is destroyed to the last resource", async () => {
     expect(await engine.call("destroy")).toMatchObject({ code: 0 });
     expect(await proxmox.left()).toEqual([]);
     const users = await proxmox.call("GET", "/access/users");
@@ -122,7 +122,7 @@ describe("a plain program with the Proxmox provider alone", () => {
 describe("a Proxmox host that is down", () => {
   const knock = ["--insecure", "--silent", "--max-time", "2", "https://10.0.0.2:8006/api2/json/version"];
 
-  test("answers nobody until it is back", async () => {
+  test("does not answer until it is back", async () => {
     const alone = "proxmox: { address: 10.0.0.2, network: 10.0.0.0/16, gateway: 10.0.0.1 }";
     await Lab.during({ config: alone }, async (lab) => {
       const proxmox = new Proxmox(lab);

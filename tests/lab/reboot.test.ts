@@ -1,10 +1,11 @@
-// A node is told to reboot, and the call comes to nothing: the answer is lost, and whether the node heard is for the node to show.
+// What only the node shows: whether it received a reboot call whose answer is lost, that its services flap, that its clock is wrong.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse, parseAllDocuments, stringify } from "yaml";
-import { standardRetry } from "../../components/talos/retry.ts";
-import { root } from "../../scripts/workspace/paths.ts";
+import type { NodeTarget } from "../../components/talos/nodes/configureNode.ts";
+import { standardRetry } from "../../components/waiting/retry.ts";
+import { root } from "../../scripts/base/paths.ts";
 import type { Server } from "./support/cloud.ts";
 import { Lab } from "./support/lab.ts";
 import { Cluster } from "./support/talos.ts";
@@ -13,7 +14,7 @@ jest.setTimeout(240_000);
 
 const program = join(root, "tests", "lab", "programs", "configure", "configure.ts");
 
-describe("a worker that is told to reboot into its config", () => {
+describe("of a control plane and a worker", () => {
   let lab: Lab;
   let cluster: Cluster;
   beforeAll(async () => {
@@ -24,27 +25,55 @@ describe("a worker that is told to reboot into its config", () => {
   });
   afterAll(() => lab?.down());
 
-  test("S1.7(6) does so at the first call when nothing is wrong", async () => {
+  test("S1.7(6) one that must reboot into its config reboots at the first call if nothing fails", async () => {
     const done = await configure(cluster.worker, { A: "1" });
     expect(done).toMatchObject({ did: "rebooted", attempts: 1 });
     expect(reboots(lab, cluster.worker)).toBe(1);
   });
 
-  test("S1.7(6) and does not hear it, is told it again within seconds, and reboots once", async () => {
+  test("S1.7(6) one that did not receive the reboot call is called again within seconds, and reboots once [C25]", async () => {
     await lab.fault({ on: "talos", name: "Reboot", subject: cluster.worker.name, do: "drop", times: 1 });
     const done = await configure(cluster.worker, { A: "2" });
     expect(done).toMatchObject({ did: "rebooted", attempts: 2 });
     expect(done.said).toContainEqual(
       expect.stringMatching(
-        /^try 1 failed: it was told to reboot \(.+\), and 3 s later is up as before; again in 3\.0 s$/,
+        /^attempt 1 failed: it was sent the reboot call \(.+\), but is still up unchanged 3 s later; retrying in 3\.0 s$/,
       ),
     );
-    // 5 s for the call, 3 s for the looks, 3 s for the next try; the rest is the reboot on a busy machine.
+    // 5 s for the call, 3 s for the checks, 3 s until the next attempt; the rest is the reboot on a busy machine.
     expect(done.seconds).toBeLessThan(25);
     expect(reboots(lab, cluster.worker)).toBe(2);
   });
 
-  /** Brings a node to its config with this environment, which takes a reboot. */
+  test("S5.4 one whose service fails as many health checks as a fault says stays in its stage", async () => {
+    const { name: subject } = cluster.worker;
+    await lab.fault({ on: "health", name: "cri", subject, do: "fail", message: "no answer", times: 2 });
+    const service = { subject, what: "service", detail: { id: "cri" } };
+    const after = await lab.until({ ...service, value: "unhealthy" });
+    await lab.until({ ...service, value: "healthy", after });
+    const said = await cluster.said(cluster.worker, "service", "cri");
+    expect(said).toMatch(/Running\]: Health check successful .*\n.*Running\]: Health check failed: no answer /);
+    expect(stages(lab, cluster.worker).at(-1)).toBe("running");
+  });
+
+  test("S5.4 one that booted with a wrong clock shows a certificate that is not valid yet", async () => {
+    const { first, cloud } = cluster;
+    const reset = async () => {
+      const after = lab.facts.all.at(-1);
+      await cloud.call("POST", `/servers/${first.id}/actions/reset`);
+      await lab.until({ subject: first.name, what: "api", value: "apid", after });
+    };
+    await lab.fault({ on: "clock", name: "boot", subject: first.name, do: "skew", by: "48h", times: 1 });
+    const held = await lab.fault({ on: "clock", name: "sync", subject: first.name, do: "hold" });
+    await reset();
+    const refused = await cluster.talosctl(first, ["version"]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/has expired or is not yet valid/) });
+    await lab.endFault(held);
+    await reset();
+    expect(await cluster.talosctl(first, ["version"])).toMatchObject({ code: 0 });
+  });
+
+  /** Configures a node with this environment variable, which needs a reboot. */
   async function configure(node: Server, env: Readonly<Record<string, string>>) {
     const documents = parseAllDocuments(readFileSync(cluster.configOf(node), "utf8")).map((one) => one.toJS());
     const config = documents
@@ -55,22 +84,27 @@ describe("a worker that is told to reboot into its config", () => {
       .join("---\n");
     const { contexts, context } = parse(readFileSync(cluster.talosconfig, "utf8"));
     const { ca, crt, key } = contexts[context];
-    const input = JSON.stringify({
+    const target: NodeTarget = {
       node: node.name,
       role: cluster.roleOf(node),
-      endpoint: node.address,
-      config,
+      talosAddress: node.address,
+      address: node.address,
+      peers: [],
+      machineConfiguration: config,
       credentials: { ca, crt, key },
       identity: {},
       retry: standardRetry,
-      deadline: 120,
-    });
-    return JSON.parse(await lab.said(process.execPath, [program], { input }));
+      deadlineSeconds: 120,
+    };
+    return JSON.parse(await lab.said(process.execPath, [program], { input: JSON.stringify(target) }));
   }
 });
 
 /** How often a node went down to reboot. */
-function reboots({ facts }: Lab, { name }: Server): number {
-  return facts.all.filter(({ subject, what, value }) => subject === name && what === "stage" && value === "rebooting")
-    .length;
+function reboots(lab: Lab, node: Server): number {
+  return stages(lab, node).filter((stage) => stage === "rebooting").length;
+}
+
+function stages({ facts }: Lab, { name }: Server): string[] {
+  return facts.all.filter(({ subject, what }) => subject === name && what === "stage").map(({ value }) => value);
 }

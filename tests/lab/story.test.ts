@@ -1,14 +1,14 @@
-// What docs/lab.md tells a new user to type, typed: every line of its story, in order, in one shell.
+// What docs/lab.md has a new user type: every line of its story, in order, in one shell.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
-import { root } from "../../scripts/workspace/paths.ts";
+import { root } from "../../scripts/base/paths.ts";
 import { Workbench } from "../support/cli.ts";
 import { blockCommands } from "../support/docs.ts";
 
 jest.setTimeout(600_000);
 
-/** The shell's blocks of the document. */
+/** The shell blocks of the document. */
 function story(): string {
   const text = readFileSync(join(root, "docs", "lab.md"), "utf8");
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join("\n");
@@ -26,10 +26,10 @@ describe("the story of docs/lab.md", () => {
     expect(code).toBe(0);
   });
 
-  test("goes from a server to a Flux that applies commits and a SealedSecret that is opened", async () => {
+  test("leads from a server to Flux, which applies commits, and a SealedSecret that is decrypted", async () => {
     const shell = ["exec", "bash", "-e", "-u", "-x", "-o", "pipefail"];
     const ended = await bench.npmWith({ input: story(), timeout: 300_000 }, "lab", ...shell);
-    // Where it stopped is in the last lines.
+    // The last lines show where it stopped.
     const last = ended.code === 0 ? "" : ended.stderr.slice(-2_000);
     expect({ code: ended.code, last }).toEqual({ code: 0, last: "" });
     expect(ended.stdout).toMatch(/^cp-1 +Ready +control-plane /m);
@@ -38,7 +38,7 @@ describe("the story of docs/lab.md", () => {
     expect(ended.stdout).toMatch(/deployment\.apps\/hello condition met\n$/);
   });
 
-  test("is followed by faults, all of which the lab takes as they stand there", async () => {
+  test("is followed by faults that the lab all accepts", async () => {
     const added = blockCommands("docs/lab.md").filter((line) => line.startsWith("npm run lab -- fault add "));
     expect(added.length).toBeGreaterThan(10);
     for (const line of added) {
@@ -49,7 +49,7 @@ describe("the story of docs/lab.md", () => {
     }
   });
 
-  test("is typed into a shell that knows the way to the cloud", async () => {
+  test("is typed into a shell that has the cloud's credentials", async () => {
     const said = await bench.npmWith(
       { input: 'echo "$HCLOUD_ENDPOINT $(basename "$SLUICE_CHARTS")"\n' },
       "lab",

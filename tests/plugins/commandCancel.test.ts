@@ -11,9 +11,9 @@ import empty from "google-protobuf/google/protobuf/empty_pb.js";
 import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import { answer, type PluginClient, withPlugin } from "./support/plugin.ts";
 
-jest.setTimeout(30 * 60_000); // where the plugin is not built yet, it is built now
+jest.setTimeout(30 * 60_000); // the plugin is built now if it is not built yet
 
-test("S0.1 the command plugin outlives a Cancel after commands that have ended", async () => {
+test("S0.1 the command plugin survives a Cancel after commands that have ended", async () => {
   const ends = await withPlugin("command", async (client) => {
     const before = [await run(client, "echo one"), await run(client, "echo two")];
     await cancel(client);
@@ -22,13 +22,13 @@ test("S0.1 the command plugin outlives a Cancel after commands that have ended",
   expect(ends).toEqual(["one", "two", "0.9.2"]);
 });
 
-test("S0.1 the command plugin ends a command that runs when a Cancel comes", async () => {
+test("S0.1 the command plugin ends a running command on Cancel", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-cancel-"));
   const watcher = watch(folder);
   try {
     await withPlugin("command", async (client) => {
       const begun = once(watcher, "change");
-      const running = run(client, `: > '${folder}/begun'; exec tail -f /dev/null`);
+      const running = run(client, `: > '${folder}/started'; exec tail -f /dev/null`);
       const end = expect(running).rejects.toThrow("signal: killed");
       await begun;
       await cancel(client);

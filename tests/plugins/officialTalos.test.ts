@@ -1,5 +1,5 @@
-// The official Talos plugin and its SDK take over where there is internet access, so the program keeps to what they have too.
-// What they have is recorded in officialTalos.json, out of their repository: the SDK is not on every npm registry.
+// With internet access the official Talos plugin and its SDK are used, so the program uses only what they have too.
+// officialTalos.json records what they have, from their repository: the SDK is not on every npm registry.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -15,8 +15,8 @@ interface OfficialSdk {
 const official: OfficialSdk = JSON.parse(readFileSync(join(import.meta.dirname, "officialTalos.json"), "utf8"));
 const program = loadProgram([...ownFiles, sdkIndex("talos")]);
 
-describe("sdks/talos is to programs what the official SDK is", () => {
-  test.each(Object.entries(official.tokens))("%s makes or asks %s", (name, token) => {
+describe("sdks/talos has the interface of the official SDK", () => {
+  test.each(Object.entries(official.tokens))("%s creates or calls %s", (name, token) => {
     expect(tokenNamed(program, "talos", name)).toBe(token);
   });
 
@@ -25,7 +25,7 @@ describe("sdks/talos is to programs what the official SDK is", () => {
   });
 });
 
-describe("the program keeps to what the official SDK has", () => {
+describe("the official SDK has what the program uses", () => {
   const used = [...usedMembers(program, ownFiles).values()].filter(({ plugin }) => plugin === "talos");
 
   test.each(used.map(({ token }) => token))("it has %s", (token) => {
@@ -38,7 +38,7 @@ describe("the program keeps to what the official SDK has", () => {
     expect(properties).toContain(name);
   });
 
-  test("what it uses was found", () => {
+  test("something that it uses was found", () => {
     expect(used.map(({ token }) => token)).toEqual(
       expect.arrayContaining(["talos:machine/secrets:Secrets", "talos:machine/getConfiguration:getConfiguration"]),
     );

@@ -1,8 +1,8 @@
-// The plugins are built here, the SDKs come from npm. A program that is written for the SDKs has to run on these plugins
-// as on the official ones: for every class and function that the program takes, or is going to take (support/planned.ts),
-// the plugin has the token, and every input and output down to the last nested property is there with the same type, and
+// The plugins are built here, the SDKs come from npm. A program that is written for the SDKs must run on these plugins
+// as on the official ones: for every class and function that the program uses, or is going to use (support/planned.ts),
+// the plugin has the token, and every input and output down to the last nested property has the same type, and is
 // as optional as the SDK says.
-// Not proven here: that the plugin does with a property what the official one does. The engine and lab tests are for that.
+// Not proven here: that the plugin does with a property what the official one does. The engine and lab tests prove that.
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { plugins } from "../../scripts/toolchain/tools.ts";
 import { accepted } from "./support/accepted.ts";
@@ -13,7 +13,7 @@ import { loadProgram } from "./support/sdk.ts";
 import { sdkShape } from "./support/sdkShape.ts";
 import { differences } from "./support/shape.ts";
 
-/** Where the plugins are not built yet, they are built now. */
+/** The plugins are built now if they are not built yet. */
 const buildTime = 30 * 60_000;
 
 const program = loadProgram([...ownFiles, planned]);
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const { name } of plugins) schemas.set(name, await pluginSchema(name));
 }, buildTime);
 
-/** Every class and function that the program takes. What comes to it comes to this list. */
+/** Every class and function that the program uses. */
 const taken = [
   "command:local:Command",
   "hcloud:index/firewall:Firewall",
@@ -63,15 +63,15 @@ const taken = [
   "talos:machine/secrets:Secrets",
 ];
 
-test("the program takes this of the SDKs, and no more", () => {
+test("the program uses exactly these parts of the SDKs", () => {
   expect([...used.keys()].sort()).toEqual(taken);
 });
 
-test("nothing is planned that is taken already", () => {
+test("nothing is planned that is already used", () => {
   expect([...namedMembers(program, planned).keys()].filter((token) => used.has(token))).toEqual([]);
 });
 
-describe("the built plugin has what the SDK has", () => {
+describe("the built plugin has everything that the SDK has", () => {
   test.each(members.map((member) => [member.token, member] as const))("%s", (token, member) => {
     const schema = schemas.get(member.plugin);
     const plugin = schema && schemaShape(schema, token);
@@ -81,7 +81,7 @@ describe("the built plugin has what the SDK has", () => {
   });
 });
 
-test("every accepted difference is of something that is compared", () => {
+test("every accepted difference concerns something that is compared", () => {
   const compared = members.map(({ token }) => token);
   expect(accepted.filter(({ token }) => !compared.includes(token))).toEqual([]);
 });

@@ -3,10 +3,10 @@ import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
+import { root } from "../../scripts/base/paths.ts";
+import { type Ended, run } from "../../scripts/base/run.ts";
 import { ensureTools } from "../../scripts/toolchain/ensure.ts";
 import { toolNamed } from "../../scripts/toolchain/tools.ts";
-import { root } from "../../scripts/workspace/paths.ts";
-import { type Ended, run } from "../../scripts/workspace/run.ts";
 
 jest.setTimeout(120_000);
 
@@ -28,14 +28,14 @@ afterAll(() => rmSync(copy, { recursive: true }));
 function checkSdk(): Promise<Ended> {
   const { SLUICE_WORK: _work, PATH = "", ...env } = process.env;
   const path = [join(copy, "node_modules", ".bin"), PATH].join(delimiter);
-  const options = ["--disable-warning=ExperimentalWarning", join(copy, "scripts", "sdk.ts"), "--check"];
+  const options = ["--disable-warning=ExperimentalWarning", join(copy, "scripts", "tools", "sdk.ts"), "--check"];
   return run(process.execPath, options, { cwd: copy, env: { ...env, PATH: path } });
 }
 
-test("the committed SDK is what the plugin's schema gives", async () => {
+test("the committed SDK is what the plugin's schema generates", async () => {
   expect(await checkSdk()).toEqual({
     code: 0,
-    stdout: "sluice: sdks/talos is what the plugin's schema gives\n",
+    stdout: "sluice: sdks/talos is up to date with the plugin's schema\n",
     stderr: "",
   });
 });
@@ -48,6 +48,6 @@ test("files that were changed, added or removed by hand are named", async () => 
     code: 1,
     stdout: "",
     stderr:
-      "sluice: sdks/talos is not what the plugin's schema gives: machine/extra.js, machine/secrets.js, types/output.d.ts. Run `npm run sdk`.\n",
+      "sluice: sdks/talos is not up to date with the plugin's schema: machine/extra.js, machine/secrets.js, types/output.d.ts. Run `npm run sdk`.\n",
   });
 });

@@ -23,7 +23,7 @@ const sample: ResourceSchema = {
   required: ["name", "status"],
 };
 
-/** What a plugin says that has the sample with some changes. */
+/** The shape of a plugin that has the sample with some changes. */
 function shapeOf(changes: ResourceSchema = {}, network: object = { ip: text, networkId: { type: "number" } }): Shape {
   const schema: PluginSchema = {
     name: "hcloud",
@@ -34,7 +34,7 @@ function shapeOf(changes: ResourceSchema = {}, network: object = { ip: text, net
   return schemaShape(schema, token) as Shape;
 }
 
-describe("a difference between SDK and plugin is told", () => {
+describe("a difference between SDK and plugin is reported", () => {
   const { name, serverId, labels, networks } = sample.inputProperties ?? {};
 
   test.each<[string, ResourceSchema, string[]]>([
@@ -85,14 +85,14 @@ describe("a difference between SDK and plugin is told", () => {
     expect(differences(shapeOf(), shapeOf(changes))).toEqual(expected);
   });
 
-  test("a nested property that is not there", () => {
+  test("a nested property that is missing", () => {
     expect(differences(shapeOf(), shapeOf({}, { networkId: { type: "number" } }))).toEqual([
       "input networks[].ip: the plugin has it not",
     ]);
   });
 });
 
-test("what only the plugin has is no difference", () => {
+test("something that only the plugin has is no difference", () => {
   const more = {
     inputProperties: { ...sample.inputProperties, zone: text },
     properties: { ...sample.properties, zone: text },
@@ -100,7 +100,7 @@ test("what only the plugin has is no difference", () => {
   expect(differences(shapeOf(), shapeOf(more, { ip: text, networkId: { type: "number" }, mac: text }))).toEqual([]);
 });
 
-test("an SDK's declarations are read down to nested types, maps and what may be left out", () => {
+test("an SDK's declarations are read with nested types, maps and optional properties", () => {
   const program = loadProgram([sampleProgram]);
   const server = usedMembers(program, [sampleProgram]).get("hcloud:index/server:Server");
   const { inputs, outputs } = sdkShape(program, server as never);

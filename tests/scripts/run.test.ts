@@ -9,11 +9,11 @@ let checkout: Checkout;
 beforeAll(() => {
   checkout = makeCheckout();
   writeFileSync(
-    join(checkout.folder, "scripts", "show.ts"),
+    join(checkout.folder, "scripts", "cli", "show.ts"),
     "const shown: string = JSON.stringify({ args: process.argv.slice(2), path: process.env.PATH, exec: process.execPath, compiled: process.env.NODE_COMPILE_CACHE });\nconsole.log(shown);\n",
   );
   writeFileSync(
-    join(checkout.folder, "scripts", "end.ts"),
+    join(checkout.folder, "scripts", "tools", "end.ts"),
     `const [how = "", ...signals] = process.argv.slice(2);
      for (const signal of signals) process.on(signal, () => process.exit(40 + signals.indexOf(signal)));
      if (how === "wait") { setInterval(() => undefined, 1000); console.log("ready " + process.pid); }
@@ -31,10 +31,10 @@ const run = (command: string, ...args: readonly string[]) => checkout.startByNpm
 const ci = "npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --loglevel=error";
 
 describe("npm run <command>", () => {
-  test("that is not there lists those that are", async () => {
+  test("that does not exist lists the commands", async () => {
     const ended = await run("nothing");
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect(ended.stderr).toBe("sluice: no command 'nothing'. There are: end, lab, prepare, show, toolchain.\n");
+    expect(ended.stderr).toBe("sluice: unknown command 'nothing'. Commands: end, lab, prepare, show, toolchain.\n");
   });
 
   test("runs the command on the Node of node_modules, with its arguments and node_modules/.bin on PATH", async () => {
@@ -51,7 +51,7 @@ describe("npm run <command>", () => {
     ]);
   });
 
-  test("U4 keeps what Node has compiled where it goes with the packages, unless the person says where", async () => {
+  test("keeps Node's compile cache inside node_modules, unless the user sets another place", async () => {
     const { stdout } = await run("show");
     expect(JSON.parse(stdout).compiled).toBe(checkout.env.NODE_COMPILE_CACHE);
     delete checkout.env.NODE_COMPILE_CACHE;
@@ -66,7 +66,7 @@ describe("npm run <command>", () => {
     ["7", 7],
     ["SIGTERM", 143],
     ["SIGKILL", 137],
-  ])("ends as the command ends: %s", async (how, code) => {
+  ])("has the command's exit code: %s", async (how, code) => {
     expect(await run("end", how)).toMatchObject({ code });
   });
 });
@@ -88,22 +88,22 @@ describe("a signal to npm run", () => {
     expect(runs(pid)).toBe(false);
   });
 
-  test("leaves it to the command how it ends", async () => {
+  test("leaves the exit code to the command", async () => {
     const [child] = await startWaiting("SIGINT", "SIGTERM");
     child.kill("SIGTERM");
     expect(await child.ended).toMatchObject({ code: 41 });
   });
 
-  test("from the terminal is not passed on: the command has it already, and a second means at once to the engine", async () => {
+  test("from the terminal is not passed on: the command has already got it, and to the engine a second one means 'at once'", async () => {
     const [child, pid] = await startWaiting("SIGINT", "SIGTERM");
     child.kill("SIGINT");
     child.kill("SIGTERM");
-    // Had it been told of both, it would have ended by the first.
+    // With both signals it would have ended by the first.
     expect(await child.ended).toMatchObject({ code: 41 });
     expect(runs(pid)).toBe(false);
   });
 
-  test("from the terminal leaves it to the command how it ends", async () => {
+  test("from the terminal leaves the exit code to the command", async () => {
     const [child] = await startWaiting("SIGINT");
     child.killGroup("SIGINT");
     expect(await child.ended).toMatchObject({ code: 40 });
@@ -111,7 +111,7 @@ describe("a signal to npm run", () => {
 });
 
 describe("installing the npm packages", () => {
-  test("is not done when nothing has changed", async () => {
+  test("is skipped when nothing has changed", async () => {
     expect(await run("end", "0")).toMatchObject({ code: 0, stderr: "" });
     expect(checkout.calls()).toEqual([]);
   });
@@ -119,13 +119,13 @@ describe("installing the npm packages", () => {
   test.each<[string, () => void]>([
     ["the lock file has changed", () => appendFileSync(join(checkout.folder, "package-lock.json"), "\n")],
     ["node_modules is missing", () => rmSync(join(checkout.folder, "node_modules"), { recursive: true })],
-    ["it did not come to its end", () => rmSync(join(checkout.folder, "node_modules", ".sluice-lock"))],
+    ["it did not complete", () => rmSync(join(checkout.folder, "node_modules", ".sluice-lock"))],
     [
       "Node is missing",
       () =>
         rmSync(join(checkout.folder, "node_modules", `node-${process.platform}-${process.arch}`), { recursive: true }),
     ],
-  ])("is done, by the lock file, when %s; and then not again", async (_, change) => {
+  ])("runs npm ci when %s; and then not again", async (_, change) => {
     change();
     const ended = await run("end", "0");
     expect(ended.code).toBe(0);
@@ -137,7 +137,7 @@ describe("installing the npm packages", () => {
     expect(checkout.calls()).toEqual([]);
   });
 
-  test("keeps standard output clean, and takes development packages whatever the environment says", async () => {
+  test("prints nothing on standard output, and installs development packages whatever the environment sets", async () => {
     rmSync(join(checkout.folder, "node_modules"), { recursive: true });
     checkout.env.NODE_ENV = "production";
     checkout.on("npm ci", 'echo "as $NODE_ENV"');
@@ -149,33 +149,30 @@ describe("installing the npm packages", () => {
   test.each([
     ["echo 'ERR! network' >&2; exit 3", "it ended with 3"],
     ["kill -9 $$", "it ended with SIGKILL"],
-  ])(
-    "that fails is told with the command that repeats it, and is tried again by the next run",
-    async (shell, cause) => {
-      rmSync(join(checkout.folder, "node_modules"), { recursive: true });
-      checkout.on("npm ci", shell);
-      for (const _ of [1, 2]) {
-        const ended = await run("end", "0");
-        expect(ended.code).toBe(1);
-        expect(ended.stderr).toContain(
-          `sluice: npm ci failed: ${cause}. To repeat it: cd '${checkout.folder}' && ` +
-            "npm ci --ignore-scripts --include=dev --include=optional\n",
-        );
-        expect(checkout.calls()).toEqual([ci]);
-      }
-    },
-  );
+  ])("that fails is reported with the command that repeats it, and repeated by the next run", async (shell, cause) => {
+    rmSync(join(checkout.folder, "node_modules"), { recursive: true });
+    checkout.on("npm ci", shell);
+    for (const _ of [1, 2]) {
+      const ended = await run("end", "0");
+      expect(ended.code).toBe(1);
+      expect(ended.stderr).toContain(
+        `sluice: npm ci failed: ${cause}. To repeat it: cd '${checkout.folder}' && ` +
+          "npm ci --ignore-scripts --include=dev --include=optional\n",
+      );
+      expect(checkout.calls()).toEqual([ci]);
+    }
+  });
 
-  test("on a machine without npm says where it comes from", async () => {
+  test("without npm on PATH reports where to get it", async () => {
     rmSync(join(checkout.folder, "node_modules"), { recursive: true });
     rmSync(join(checkout.env.PATH ?? "", "npm"));
     expect(await run("end", "0")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("sluice: there is no npm on PATH. It comes with Node: https://nodejs.org\n"),
+      stderr: expect.stringContaining("sluice: npm is not on PATH. It comes with Node: https://nodejs.org\n"),
     });
   });
 
-  test("that brings no Node for this platform says which there are", async () => {
+  test("without a Node package for this platform lists the platforms", async () => {
     rmSync(join(checkout.folder, "node_modules"), { recursive: true });
     checkout.on("npm ci", "mkdir node_modules; exit 0");
     const ended = await run("end", "0");
@@ -183,7 +180,7 @@ describe("installing the npm packages", () => {
     expect(ended.stderr).toContain("It runs on linux-x64 and linux-arm64; package.json lists them");
   });
 
-  test("is done once by two runs that start together", async () => {
+  test("runs once for two runs that start together", async () => {
     rmSync(join(checkout.folder, "node_modules"), { recursive: true });
     checkout.on("npm ci", 'touch "$FAKE/at-it"; while [ ! -e "$FAKE/go-on" ]; do sleep 0.02; done');
     const first = checkout.startByNpm("end", "0");
@@ -212,7 +209,7 @@ describe("installing the npm packages", () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test("does not take a mark for that of a run that it cannot read", async () => {
+  test("waits for a mark that it cannot read", async () => {
     rmSync(join(checkout.folder, "node_modules"), { recursive: true });
     const mark = join(checkout.folder, ".work", "installing");
     mkdirSync(join(checkout.folder, ".work"), { recursive: true });

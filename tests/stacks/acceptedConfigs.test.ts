@@ -1,15 +1,15 @@
 import { expect, test } from "@jest/globals";
 import fc from "fast-check";
-import { nodePatches } from "../../components/talos/machineConfig.ts";
-import { parseClusterConfig } from "../../stacks/config.ts";
-import { ConfigError } from "../../stacks/fault.ts";
+import { nodePatches } from "../../components/talos/generate/machineConfig.ts";
+import { ConfigError } from "../../stacks/base/fault.ts";
+import { parseClusterConfig } from "../../stacks/config/config.ts";
 import { machineConfigInput, machineNodes } from "../../stacks/machineConfigInput.ts";
-import type { ClusterConfig } from "../../stacks/schema.ts";
+import type { ClusterConfig } from "../../stacks/schema/clusterConfig.ts";
 import { rawConfig } from "../support/rawConfig.ts";
 
 const macs = ["02:00:00:00:00:0b", "02:00:00:00:00:15"];
 
-test("S2.4 machines whose NIC the config cannot name are refused, and all others get their patches", () => {
+test("S2.4 machines whose NIC the config cannot identify are refused, and all others get their patches", () => {
   const version = fc.constantFrom("1.11.6", "1.12.6", "1.13.8");
   const addressing = fc.constantFrom("dhcp", "meta");
   const places = { hasVip: fc.boolean(), isTrunk: fc.boolean(), knowsMac: fc.tuple(fc.boolean(), fc.boolean()) };

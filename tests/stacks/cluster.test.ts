@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import * as pulumi from "@pulumi/pulumi";
-import { machineConfigurationArgs } from "../../components/talos/machineConfig.ts";
+import { machineConfigurationArgs } from "../../components/talos/generate/machineConfig.ts";
 import { deployCluster } from "../../stacks/cluster.ts";
-import { parseClusterConfig } from "../../stacks/config.ts";
+import { parseClusterConfig } from "../../stacks/config/config.ts";
 import { machineConfigInput, machineNodes } from "../../stacks/machineConfigInput.ts";
-import type { ClusterConfig } from "../../stacks/schema.ts";
+import type { ClusterConfig } from "../../stacks/schema/clusterConfig.ts";
 import { type MockOptions, type Recording, record, title, unwrap } from "../support/mocks.ts";
 import { proxmoxApiToken, proxmoxState } from "../support/proxmoxMocks.ts";
 import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
@@ -37,22 +37,22 @@ afterAll(() => {
 });
 
 describe("a cluster", () => {
-  test.each(bases)("S3.1 has one set of secrets and a config for each node: %s", async (base) => {
+  test.each(bases)("S3.1 a cluster has one set of secrets, and a config for each node: %s", async (base) => {
     const config = configOf(base);
     const { clusterName, protect } = config;
     const { resources: all } = await updates(config);
     const resources = all
-      .filter(({ type }) => /MachineSecrets|NodeMachineConfig|machine\/secrets/.test(type))
-      // A component depends on nothing; what is in it may.
+      .filter(({ type }) => /MachineSecrets|GeneratedMachineConfig|machine\/secrets/.test(type))
+      // A component has no dependencies; its children may have some.
       .map((resource) => ({ ...resource, dependencies: [] }));
     const bare = { dependencies: [], deleteBeforeReplace: false };
     const none = { ...bare, inputs: {}, ignoreChanges: [], additionalSecretOutputs: [], parent: undefined };
     expect(resources).toEqual([
-      { ...none, type: "sluice:talos:MachineSecrets", name: clusterName, protect },
       ...config.nodes
         .map((node) => `${clusterName}-${node.name}`)
         .sort()
-        .map((name) => ({ ...none, type: "sluice:talos:NodeMachineConfig", name, protect: false })),
+        .map((name) => ({ ...none, type: "sluice:talos:GeneratedMachineConfig", name, protect: false })),
+      { ...none, type: "sluice:talos:MachineSecrets", name: clusterName, protect },
       {
         type: "talos:machine/secrets:Secrets",
         name: clusterName,
@@ -66,15 +66,18 @@ describe("a cluster", () => {
     ]);
   });
 
-  test.each(bases)("U2 asks nothing but the two functions that need no cluster and no network: %s", async (base) => {
-    const config = configOf(base);
-    const { invokes } = await updates(config);
-    expect(invokes.map(({ token }) => token)).toEqual([clientConfig, ...config.nodes.map(() => generator)]);
-  });
+  test.each(bases)(
+    "U2 a cluster invokes only the two functions that need no cluster and no network: %s",
+    async (base) => {
+      const config = configOf(base);
+      const { invokes } = await updates(config);
+      expect(invokes.map(({ token }) => token)).toEqual([clientConfig, ...config.nodes.map(() => generator)]);
+    },
+  );
 
-  // What a platform adds is in the tests of the platforms.
+  // What platforms add is in their own tests.
   test.each(["existing"] as const)(
-    "S0.4 S2.1 has each node's config made from that node's patches and the one set of secrets: %s",
+    "S0.4 S2.1 each node's config is generated from its own patches and the one set of secrets: %s",
     async (base) => {
       const config = configOf(base);
       const { invokes } = await updates(config);
@@ -88,7 +91,7 @@ describe("a cluster", () => {
     },
   );
 
-  test("S4.4 has Talos clients connect to the control planes themselves, never to the VIP", async () => {
+  test("S4.4 Talos clients connect to the control planes, never to the VIP", async () => {
     const { invokes } = await updates(configOf("home"));
     expect(invokes.find(({ token }) => token === clientConfig)?.args).toEqual({
       clusterName: "home",
@@ -98,28 +101,28 @@ describe("a cluster", () => {
     });
   });
 
-  test("S4.2 gets a node more in the middle of the list and asks for every other node what it asked before", async () => {
+  test("S4.2 a node added in the middle of the list changes nothing for any other node", async () => {
     const raw = rawConfig("home");
     const nodes = raw.nodes as unknown[];
     const added = { name: "w-0", role: "worker", address: "10.0.0.30", vmId: 310 };
     const before = await updates(parseClusterConfig(raw));
     const after = await updates(parseClusterConfig({ ...raw, nodes: nodes.toSpliced(1, 0, added) }));
     const isNew = (value: unknown) => JSON.stringify(value).includes("w-0");
-    // Gates are told of all nodes, and configs are sent to one after the other.
+    // Gates have all nodes among their inputs, and configs are sent to one node after another.
     const ofMachines = ({ resources }: Recording<unknown>) =>
-      resources.filter(({ type }) => /VmLegacy|File|images|machines:Proxmox|NodeMachineConfig/.test(type));
+      resources.filter(({ type }) => /VmLegacy|File|images|machines:Proxmox|GeneratedMachineConfig/.test(type));
     expect(ofMachines(after).filter((resource) => !isNew(resource))).toEqual(ofMachines(before));
     expect(ofMachines(after).filter(isNew).map(title)).toEqual([
       "proxmoxve:download/file:File home-image-w-0",
       "proxmoxve:index/vmLegacy:VmLegacy home-w-0",
       "pulumi-nodejs:dynamic/images:FactorySchematic home-image-w-0",
-      "sluice:talos:NodeMachineConfig home-w-0",
+      "sluice:talos:GeneratedMachineConfig home-w-0",
     ]);
     expect(configsAsked(after).filter((args) => !isNew(args))).toEqual(configsAsked(before));
     expect(configsAsked(after).filter(isNew)).toHaveLength(1);
   });
 
-  test.each([true, false])("U1 has its secrets protected as the environment says: %s", async (protect) => {
+  test.each([true, false])("U1 machine secrets are protected as the environment sets: %s", async (protect) => {
     const { resources } = await updates(parseClusterConfig(changed(rawConfig("existing"), "protect", protect)));
     const guarded = resources.filter((resource) => resource.protect).map(title);
     const { clusterName } = configOf("existing");
@@ -130,7 +133,7 @@ describe("a cluster", () => {
 });
 
 describe("the outputs of a cluster", () => {
-  test("U1 are what a person needs to know, and are there in the first preview", async () => {
+  test("U1 the outputs of a cluster are known in the first preview, as far as they can be", async () => {
     const { result } = await record(deploy(configOf("existing")), firstPreview);
     const { schematicId, nodes, machineConfigurations, clientCertificateDaysLeft } = result;
     expect(await unwrap(clientCertificateDaysLeft)).toMatchObject({ known: false, secret: false });
@@ -142,18 +145,18 @@ describe("the outputs of a cluster", () => {
     expect(Object.keys(machineConfigurations)).toEqual(["cp-1", "w-1"]);
   });
 
-  test("S4.4 name the endpoint of the Kubernetes API", async () => {
+  test("S4.4 the outputs name the endpoint of the Kubernetes API", async () => {
     const { result } = await updates(configOf("existing"));
     expect((await unwrap(pulumi.output(result.endpoint))).value).toBe("https://10.0.0.11:6443");
   });
 
-  test("U1 say how long the client's certificate is still good for, which is no secret", async () => {
+  test("U1 the outputs show how long the client certificate is still valid, which is no secret", async () => {
     const { result } = await updates(configOf("home"));
     const { secret, value } = await unwrap(result.clientCertificateDaysLeft);
     expect({ secret, isWhole: Number.isInteger(value) }).toEqual({ secret: false, isWhole: true });
   });
 
-  test("U1 keep what opens the cluster secret: the talosconfig and each machine config", async () => {
+  test("U1 the talosconfig and each machine config are secret outputs", async () => {
     const { result } = await updates(configOf("home"));
     expect(await unwrap(result.talosconfig)).toEqual({ known: true, secret: true, value: "talosconfig of home" });
     const configs = await Promise.all(Object.values(result.machineConfigurations).map(unwrap));

@@ -1,87 +1,15 @@
-// The order of the chain, as the engine is told it: with any configuration no stage can begin while the gate before it is closed.
+// The order of the chain, as the engine receives it: with any configuration no stage can start while the gate before it is closed.
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import * as pulumi from "@pulumi/pulumi";
 import { deployCluster } from "../../stacks/cluster.ts";
-import { parseClusterConfig } from "../../stacks/config.ts";
-import { hasCloudControllerManager, hasCsi, hasFlux } from "../../stacks/platformParts.ts";
-import type { ClusterConfig } from "../../stacks/schema.ts";
+import { parseClusterConfig } from "../../stacks/config/config.ts";
 import { type MockOptions, type Recording, record, title } from "../support/mocks.ts";
 import { platformMocks } from "../support/platformMocks.ts";
 import { proxmoxApiToken } from "../support/proxmoxMocks.ts";
 import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
 import { clientConfig, generator, talosMocks } from "../support/talosMocks.ts";
+import { bootstrap, chainOf, gate, ground, quorumGuard } from "./clusterChain.ts";
 import { type Graph, type GraphResource, graphFaults, type Link } from "./clusterGraphFaults.ts";
-
-const gate = (name: string) => `pulumi-nodejs:dynamic/gates:${name}`;
-const bootstrap = "pulumi-nodejs:dynamic/talos:Bootstrap";
-const members = "pulumi-nodejs:dynamic/talos:Members";
-const machineChanges = "pulumi-nodejs:dynamic/machines:MachineChanges";
-const kubernetes = "pulumi:providers:kubernetes";
-
-/** What no gate stands before and none proves by itself: the ways to those who make things, and what machine configs are made from. */
-const ground = [
-  ...["pulumi:providers:hcloud", "pulumi:providers:proxmoxve", kubernetes],
-  // They have nothing made; the second says what becomes of machines in the end.
-  ...["sluice:machines:ExistingMachines", "pulumi-nodejs:dynamic/machines:Release"],
-  // An account of the cluster's own, which nothing before the driver for volumes uses.
-  "sluice:machines:ProxmoxCsiAccess",
-  ...["sluice:talos:MachineSecrets", "sluice:talos:NodeMachineConfig", "sluice:talos:Talosconfig"],
-  // Tells how long what was handed out is good for.
-  "pulumi-nodejs:dynamic/talos:ClientCertificate",
-];
-
-/** The stages that yield machines. */
-const machinesOf: Readonly<Record<ClusterConfig["platform"], string[]>> = {
-  hetzner: [machineChanges, "sluice:images:HetznerImage", "sluice:machines:HetznerMachines"],
-  proxmox: [machineChanges, "sluice:images:ProxmoxImages", "sluice:machines:ProxmoxMachines"],
-  existing: [machineChanges],
-};
-
-/** The order of the stages (docs/architecture.md), of those that this configuration has. */
-function chainOf(config: ClusterConfig): Link[] {
-  const platform = (...names: string[]) => names.map((name) => `sluice:platform:${name}`);
-  const hasController = hasCloudControllerManager(config);
-  // Used by the controller and by the driver for volumes.
-  const supplies = hasController || (hasCsi(config) && config.hetzner) ? platform("HcloudSecret") : [];
-  const volumes = platform(config.hetzner ? "HcloudCsi" : "ProxmoxCsi");
-  return [
-    { stages: machinesOf[config.platform], gate: gate("Preflight") },
-    { stages: ["sluice:talos:NodeConfigurations"], gate: gate("Stages") },
-    { stages: [bootstrap, members], gate: gate("Etcd") },
-    { stages: [], gate: gate("TalosServices") },
-    ...apiLinks(config),
-    { stages: [], gate: gate("NodesJoined") },
-    { stages: platform("Cilium"), gate: gate("CiliumReady"), inCluster: true },
-    {
-      stages: [
-        ...(config.services.announce === "none" ? [] : platform("ServiceAddresses")),
-        ...(hasController ? platform("HcloudCloudControllerManager") : []),
-      ],
-      supplies,
-      gate: gate("NodesReady"),
-      inCluster: true,
-    },
-    ...(hasCsi(config) ? [{ stages: volumes, gate: gate("CsiReady"), inCluster: true }] : []),
-    ...(config.sealedSecrets.enabled
-      ? [{ stages: platform("SealedSecrets"), gate: gate("SealedSecretsReady"), inCluster: true }]
-      : []),
-    ...(hasFlux(config) ? [{ stages: platform("Flux"), gate: gate("GitOpsReady"), inCluster: true }] : []),
-  ];
-}
-
-/** From the first control plane's own address to the one that is handed out. */
-function apiLinks({ clusterName, network }: ClusterConfig): Link[] {
-  const kubeconfig = ["sluice:talos:Kubeconfig"];
-  const api = (name: string) => `${gate("KubernetesApi")} ${clusterName}-${name}`;
-  const shown = { stages: [], gate: api("kubernetes-api") };
-  if (network.vip === undefined) return [{ ...shown, stages: kubeconfig }];
-  if (network.vipBy === "talos") return [{ stages: kubeconfig, gate: gate("VirtualAddress") }, shown];
-  return [
-    { stages: kubeconfig, gate: api("first-kubernetes-api") },
-    { stages: ["sluice:platform:KubeVip"], gate: gate("VirtualAddress"), inCluster: true },
-    shown,
-  ];
-}
 
 const flux = { url: "https://git.example.org/home.git" };
 const off = { enabled: false };
@@ -91,6 +19,13 @@ const six = [1, 2, 3].flatMap((n) => [
   node(`cp-${n}`, "controlplane", `10.0.1.1${n}`),
   node(`w-${n}`, "worker", `10.0.1.2${n}`),
 ]);
+
+const ageRecipients = ["age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"];
+const scheduled = {
+  ageRecipients,
+  backup: { schedule: "@daily", s3: { endpoint: "https://s3.example.org", bucket: "backups" } },
+  ...{ backupS3AccessKey: "the access key", backupS3SecretKey: "the secret key" },
+};
 
 const configurations: readonly (readonly [string, Readonly<Record<string, unknown>>, Base?])[] = [
   ["the worked example and Flux", { flux }],
@@ -105,20 +40,23 @@ const configurations: readonly (readonly [string, Readonly<Record<string, unknow
   ["a snapshot that is made where there is none", { flux, "hetzner.snapshot": { build: true } }],
   ["no load balancer", { flux, "hetzner.loadBalancer": undefined, endpoint: "api.example.org" }],
   ["a load balancer that serves the world", { flux, "hetzner.loadBalancer": { address: "10.0.1.5", public: true } }],
-  ["machines that are already there", { flux }, "existing"],
+  ["existing machines", { flux }, "existing"],
   ["addresses for Services", { services: { announce: "cilium", addresses: ["10.0.0.128/28"] } }, "existing"],
   ["a VIP that Talos brings up", { flux, "nodes[0].mac": mac, "network.vip": vip }, "existing"],
   ["a VIP that kube-vip brings up", { flux, "network.vip": vip, "network.vipBy": "kube-vip" }, "existing"],
   ["machines that are reached by other addresses", { "nodes[0].reach": "cp.example.org" }, "existing"],
   ["VMs at home with their addresses in their images", { flux }, "home"],
   ["VMs at home with their addresses by DHCP", { flux, "network.addressing": "dhcp" }, "home"],
+  ["backups on request", { flux, ageRecipients, backup: { folder: "/srv/backups" } }],
+  ["backups on request and not before changes", { ageRecipients, backup: { folder: "/b", beforeChanges: false } }],
+  ["backups that the cluster takes", { flux, ...scheduled }],
   ["VMs at home that read a seed", { flux, "network.addressing": "nocloud", "proxmox.hosts": ["a", "b", "c"] }, "home"],
 ];
 
 const configOf = (changes: Readonly<Record<string, unknown>>, base: Base = "cloud") =>
   parseClusterConfig(Object.entries(changes).reduce((raw, [path, to]) => changed(raw, path, to), rawConfig(base)));
 
-/** A first preview: of what is made nothing is known. */
+/** A first preview, in which nothing is known of new resources. */
 const first: MockOptions = { ...talosMocks, preview: true, state: ({ inputs }) => inputs };
 
 const { HCLOUD_TOKEN, PROXMOX_VE_API_TOKEN } = process.env;
@@ -144,16 +82,18 @@ describe("the chain, with", () => {
       update = await record(deploy, platformMocks);
     });
 
-    test("S3.1 S3.3 U1 has every stage behind the gate before it and proven by the next, and all in the cluster go with it", () => {
+    test("S3.1 S3.3 U1 every stage waits for the gate before it and is proven by the next, and everything in the cluster is deleted with it [C4] [C30]", () => {
       const clusterIs = `${bootstrap} ${config.clusterName}`;
       expect(graphFaults(update, chainOf(config), { ground, clusterIs })).toEqual([]);
-      // Nothing can be done in the cluster by it before the cluster has proven itself.
+      // The provider can do nothing in the cluster before the gate NodesJoined.
       const provider = update.resources.find(({ name }) => name === `${config.clusterName}-kubernetes`);
       expect(provider?.dependencies).toContain(`${gate("NodesJoined")} ${config.clusterName}-nodes-joined`);
     });
 
-    test("S1.6 has every gate waited at again when a node runs another config or is another machine, for its pods have begun anew", () => {
-      const gates = update.resources.filter(({ type }) => type.startsWith(gate("")) && type !== gate("Preflight"));
+    test("S1.6 every gate runs again when a node has another config or machine, because its pods were restarted", () => {
+      // Preflight comes before the configs, and a backup that was stored does not depend on what runs.
+      const others = [gate("Preflight"), gate("BackupFresh")];
+      const gates = update.resources.filter(({ type }) => type.startsWith(gate("")) && !others.includes(type));
       expect(gates.length).toBeGreaterThan(5);
       for (const { name, inputs } of gates) {
         const { triggers } = inputs as { readonly triggers: readonly string[] };
@@ -162,24 +102,24 @@ describe("the chain, with", () => {
       }
     });
 
-    test("S1.3 touches no machine before it is known what etcd bears", () => {
+    test("S1.3 no machine changes before it is known that etcd keeps its quorum", () => {
       const machines = update.resources.filter(({ type }) => /server:Server$|vmLegacy:VmLegacy$/.test(type));
       const waiting = machines.filter(({ dependencies }) =>
-        dependencies.includes(`${machineChanges} ${config.clusterName}`),
+        dependencies.includes(`${quorumGuard} ${config.clusterName}`),
       );
       expect(waiting).toEqual(machines);
-      expect(machines).toHaveLength(config.platform === "existing" ? 0 : config.nodes.length);
+      expect(machines).toHaveLength(config.platform.createsMachines ? config.nodes.length : 0);
     });
 
-    test("U2 makes the same resources in the first preview, when nothing is known", () => {
+    test("U2 the first preview, in which nothing is known, has the same resources as an update", () => {
       expect(preview.resources.map(title)).toEqual(update.resources.map(title));
     });
 
-    test("U2 makes nothing in an apply", async () => {
+    test("U2 no resource is created in an apply", async () => {
       expect(await madeLate(deploy)).toEqual([]);
     });
 
-    test("U2 asks nobody in a preview, and only what needs no network afterwards", () => {
+    test("U2 a preview invokes nothing, and an update only what needs no network [C27]", () => {
       expect(preview.invokes).toEqual([]);
       expect(new Set(update.invokes.map(({ token }) => token))).toEqual(new Set([clientConfig, generator]));
     });
@@ -188,7 +128,7 @@ describe("the chain, with", () => {
 
 test.each([
   ["at Hetzner", { flux, nodes: six }, "cloud"],
-  ["machines that are already there", { flux }, "existing"],
+  ["existing machines", { flux }, "existing"],
   ["VMs with their addresses in their images", { flux }, "home"],
   ["VMs with their addresses by DHCP", { flux, "network.addressing": "dhcp" }, "home"],
 ] as const)("S4.2 nothing follows from the order of the list of nodes: %s", async (_, changes, base) => {
@@ -202,7 +142,7 @@ test.each([
   expect(after.invokes).toEqual(before.invokes);
 });
 
-test("U2 a resource that is made in an apply is found, also where its value is known in a preview", async () => {
+test("U2 a resource that is created in an apply is found, even if its value is known in a preview", async () => {
   class Thing extends pulumi.CustomResource {
     constructor(name: string) {
       super("test:things:Thing", name, {});
@@ -215,7 +155,7 @@ test("U2 a resource that is made in an apply is found, also where its value is k
   expect(await madeLate(program)).toEqual(["test:things:Thing late"]);
 });
 
-/** What was made after the program had come to its end. */
+/** The resources that were created after the program had ended. */
 async function madeLate(program: () => unknown): Promise<string[]> {
   const late: string[] = [];
   await pulumi.runtime.setMocks({
@@ -231,14 +171,14 @@ async function madeLate(program: () => unknown): Promise<string[]> {
       if (isOver) late.push(`${type} ${name}`);
       return undefined;
     });
-    program();
+    await program();
     isOver = true;
   });
   await pulumi.runtime.disconnect();
   return late;
 }
 
-describe("the judge of the chain", () => {
+describe("the check of the chain", () => {
   const resource = (type: string, dependencies: readonly string[] = [], parent?: string): GraphResource => ({
     type,
     name: "x",
@@ -269,13 +209,13 @@ describe("the judge of the chain", () => {
   ];
   const judge = (graph: Graph, links = chain) =>
     graphFaults(graph, links, { ground: ["ground"], clusterIs: "configs x" });
-  /** The same with another resource in place of the one of that type, or without it. */
+  /** The same with another resource in place of the one with that type, or without it. */
   const where = (type: string, other?: GraphResource): Graph => ({
     ...good,
     resources: good.resources.flatMap((one) => (one.type !== type ? [one] : other === undefined ? [] : [other])),
   });
 
-  test("finds nothing wrong with a chain that is whole", () => {
+  test("finds no fault in a complete chain", () => {
     expect(judge(good)).toEqual([]);
   });
 
@@ -344,7 +284,7 @@ describe("the judge of the chain", () => {
     expect(judge(graph)).toEqual(faults);
   });
 
-  test("S3.3 finds a supply that begins early, or that no gate proves", () => {
+  test("S3.3 finds a part that starts early, or that no gate proves", () => {
     const links = chain.map((link) => (link.gate === "Ready" ? { ...link, supplies: ["supply"] } : link));
     const supplied = (supply: readonly string[], ready: readonly string[]): Graph => {
       const { resources, deletedWith } = where("Ready", resource("Ready", ["release x", ...ready]));

@@ -1,10 +1,10 @@
-// What a graph of resources must be, so that no stage begins while the gate before it is closed. It is judged by what the engine is told, not by
-// the code that tells it.
+// The conditions that a graph of resources must meet, so that no stage starts while the gate before it is closed. Judged by what the engine receives, not by
+// the code.
 
 export interface GraphResource {
   readonly type: string;
   readonly name: string;
-  /** `type name`, as all that follows. */
+  /** `type name`, like all that follow. */
   readonly parent: string | undefined;
   readonly dependencies: readonly string[];
 }
@@ -16,17 +16,17 @@ export interface Graph {
 
 /** One link of the chain. */
 export interface Link {
-  /** Types of what begins when the gate of the link before it opens: components, or resources that have none. */
+  /** Types of what starts when the gate of the link before it opens: components, or resources that are in none. */
   readonly stages: readonly string[];
-  /** Types of what begins with it too, and is proven by whatever gate comes behind its first user. */
+  /** Types of what starts with it too, and is proven by any gate after its first user. */
   readonly supplies?: readonly string[];
-  /** Type of the gate behind it, or `type name` where there are several: it opens when all of it is proven. */
+  /** Type of the gate after it, or `type name` if there are several: it opens when all of it is proven. */
   readonly gate: string;
-  /** Whether its resources live in the cluster: then they go with it. */
+  /** Whether its resources are in the cluster, and so are deleted with it. */
   readonly inCluster?: boolean;
 }
 
-/** Every fault in words. What is on no link must be of a type that `ground` names, and begins before the first gate. */
+/** Every fault as text. What is on no link must have a type that `ground` names, and start before the first gate. */
 export function graphFaults(
   { resources, deletedWith }: Graph,
   chain: readonly Link[],
@@ -37,7 +37,7 @@ export function graphFaults(
     const above = byTitle.get(resource.parent ?? "");
     return above === undefined ? resource : top(above);
   };
-  /** All that the engine waits for before it makes the resource, of its own and of its components'. */
+  /** Everything that the engine waits for before it creates the resource: its own dependencies and those of its components. */
   const waitsFor = (resource: GraphResource): string[] => {
     const above = byTitle.get(resource.parent ?? "");
     return [...resource.dependencies, ...(above === undefined ? [] : waitsFor(above))];
@@ -89,7 +89,7 @@ export function graphFaults(
       if (before !== undefined && !waitsFor(resource).includes(titleOf(before))) {
         faults.push(`${title} does not wait for ${titleOf(before)}`);
       }
-      // A component is no more than its parts.
+      // A component is no more than its children.
       const isComponent = resources.some(({ parent }) => parent === title);
       const isSupply = supplies.includes(top(resource).type);
       if (!isComponent && !(isSupply ? provenLater : proven).has(title)) {

@@ -1,7 +1,7 @@
-// What the gates of a whole cluster are waited at again for, as the engine is told it.
+// The triggers of gates, as the engine receives them for a complete cluster.
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { deployCluster } from "../../stacks/cluster.ts";
-import { parseClusterConfig } from "../../stacks/config.ts";
+import { parseClusterConfig } from "../../stacks/config/config.ts";
 import { type MockOptions, record } from "../support/mocks.ts";
 import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
 import { talosMocks } from "../support/talosMocks.ts";
@@ -15,8 +15,8 @@ async function gates(base: Base, changes: Readonly<Record<string, unknown>>, pre
     preview,
     state: (resource) => {
       const { type, inputs } = resource;
-      if (type.endsWith(":NodeConfiguration")) return { ...inputs, configHash: "the-hash" };
-      if (type.includes("/gates:")) return { ...inputs, evidence: { revisions: {} }, waited: 1 };
+      if (type.endsWith(":AppliedMachineConfig")) return { ...inputs, configHash: "the-hash", joins: 0 };
+      if (type.includes("/gates:")) return { ...inputs, evidence: { revisions: {} }, waitedSeconds: 1 };
       return talosMocks.state?.(resource) ?? inputs;
     },
   };
@@ -30,13 +30,13 @@ async function gates(base: Base, changes: Readonly<Record<string, unknown>>, pre
   );
 }
 
-describe("what a gate stands for", () => {
+describe("the triggers of a gate", () => {
   const vip = { "network.vip": "10.0.0.20", "network.vipBy": "kube-vip" };
   const services = (announce: string, ...interfaces: string[]) => ({
     services: { announce, addresses: ["10.0.0.128/30"], interfaces },
   });
 
-  test("S4.4 is at the virtual address the link that kube-vip answers for Services on, where it does", async () => {
+  test("S4.4 VirtualAddress has the interface for Services among its triggers if kube-vip answers for them", async () => {
     const of = async (changes: object) => (await gates("existing", { ...vip, ...changes })).VirtualAddress?.triggers;
     const eth0 = await of(services("kube-vip", "eth0"));
     expect(await of(services("kube-vip", "eth1"))).not.toEqual(eth0);
@@ -45,7 +45,7 @@ describe("what a gate stands for", () => {
     expect(await of(services("cilium", "eth1"))).toEqual(byCilium);
   });
 
-  test("is told as a secret, and as a hash, where it is one", async () => {
+  test("secrets are passed as secrets, and as hashes", async () => {
     const flux = { url: "https://git.example.org/home.git" };
     const { GitOpsReady } = await gates("existing", { flux, fluxGitPassword: "geheim" });
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
@@ -62,7 +62,7 @@ describe("what a gate stands for", () => {
       if (HCLOUD_TOKEN !== undefined) process.env.HCLOUD_TOKEN = HCLOUD_TOKEN;
     });
 
-    test("shows no other token: there is none to compare", async () => {
+    test("gates ignore a change of the secret triggers, because there is no token to compare", async () => {
       const { NodesReady, CsiReady, CiliumReady } = await gates("cloud", {}, true);
       expect([NodesReady, CsiReady].map((gate) => gate?.ignoreChanges)).toEqual(Array(2).fill(["secretTriggers"]));
       expect(CiliumReady?.ignoreChanges).toEqual([]);

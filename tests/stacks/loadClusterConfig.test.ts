@@ -1,11 +1,13 @@
-import { describe, expect, test } from "@jest/globals";
-import { setAllConfig, setConfig } from "@pulumi/pulumi/runtime/config.js";
-import { loadClusterConfig, parseClusterConfig } from "../../stacks/config.ts";
+import { rmSync, writeFileSync } from "node:fs";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { allConfig, setAllConfig, setConfig } from "@pulumi/pulumi/runtime/config.js";
+import { loadClusterConfig, parseClusterConfig } from "../../stacks/config/config.ts";
+import { loadStackConfig } from "../../stacks/config/configFile.ts";
 import { type RawConfig, rawConfig } from "../support/rawConfig.ts";
 
 const tokenPatch = [{ name: "token", patch: { machine: { sysctls: { token: "hunter2" } } } }];
 
-/** Hands the values over as the engine does: every one a text, lists and maps as JSON. */
+/** Sets the values as the engine does: each as text, lists and maps as JSON. */
 function engineHas(raw: RawConfig, secretKeys: string[] = []): void {
   const texts = Object.entries(raw).map(([key, value]) => [
     `sluice:${key}`,
@@ -19,19 +21,19 @@ function engineHas(raw: RawConfig, secretKeys: string[] = []): void {
 
 describe("the stack's configuration", () => {
   test.each(["home", "cloud", "existing"] as const)(
-    "U1 is read from the texts that the engine hands over: %s",
+    "U1 the configuration is read from the text values of the engine: %s",
     (base) => {
       engineHas(rawConfig(base));
       expect(loadClusterConfig()).toEqual(parseClusterConfig(rawConfig(base)));
     },
   );
 
-  test("U1 has true and false of a text, and keeps what looks like a number a text", () => {
-    engineHas({ ...rawConfig("existing"), clusterName: "0815", protect: "true", endpoint: "10" });
-    expect(loadClusterConfig()).toMatchObject({ clusterName: "0815", protect: true, endpoint: "10" });
+  test("U1 booleans are read from text, and text that looks like a number stays text", () => {
+    engineHas({ ...rawConfig("existing"), clusterName: "0815", protect: "true" });
+    expect(loadClusterConfig()).toMatchObject({ clusterName: "0815", protect: true });
   });
 
-  test("U1 takes the empty values that Pulumi.yaml puts in for keys that are left out", () => {
+  test("U1 the empty values that Pulumi.yaml has for absent keys count as absent", () => {
     const absent = {
       endpoint: "",
       image: {},
@@ -46,31 +48,50 @@ describe("the stack's configuration", () => {
     expect(loadClusterConfig()).toEqual(parseClusterConfig(rawConfig("existing")));
   });
 
-  test("U1 leaves a provider's own keys alone", () => {
+  test("U1 keys of providers are ignored", () => {
     engineHas(rawConfig("existing"));
-    setConfig("hcloud:token", "0123");
+    setConfig("hcloud:endpoint", "https://api.example.org");
     expect(loadClusterConfig()).toEqual(parseClusterConfig(rawConfig("existing")));
   });
 
-  test("U1 is refused where a switch is neither on nor off", () => {
+  test("U1 a boolean that is neither true nor false is refused", () => {
     engineHas({ ...rawConfig("existing"), protect: "yes" });
     expect(loadClusterConfig).toThrow('protect: must be true or false, got "yes"');
   });
 });
 
+describe("the program of a stack", () => {
+  const stack = `test-${process.pid}-load`;
+  const file = `Pulumi.${stack}.yaml`;
+  afterEach(() => rmSync(file, { force: true }));
+
+  test("U1 refuses what its file leaves open, although the engine has read it", () => {
+    engineHas({ ...rawConfig("existing"), stableSeconds: 64 });
+    writeFileSync(file, "config:\n  sluice:stableSeconds: 0100\n");
+    expect(() => loadStackConfig(stack)).toThrow(`${file}:2:25: a number that begins with 0 is octal`);
+  });
+
+  test("U1 names its file before the faults of its values, and needs no such file", () => {
+    engineHas({ ...rawConfig("existing"), protect: "yes" });
+    expect(() => loadStackConfig(stack)).toThrow(`${file} has 1 fault:\n  protect: `);
+    engineHas(rawConfig("existing"));
+    expect(loadStackConfig(stack)).toEqual(parseClusterConfig(rawConfig("existing")));
+  });
+});
+
 describe("a secret", () => {
-  test("in secretPatches is read where single parts are encrypted", () => {
+  test("secretPatches are read when single parts are encrypted", () => {
     engineHas({ ...rawConfig("existing"), secretPatches: tokenPatch }, ["secretPatches"]);
     expect(loadClusterConfig().secretPatches).toEqual(tokenPatch);
   });
 
-  test("in secretPatches is read where all of it was encrypted as YAML", () => {
+  test("secretPatches are read when they were encrypted as one YAML text", () => {
     const text = "- name: token\n  patch: { machine: { sysctls: { token: hunter2 } } }\n";
     engineHas({ ...rawConfig("existing"), secretPatches: text }, ["secretPatches"]);
     expect(loadClusterConfig().secretPatches).toEqual(tokenPatch);
   });
 
-  test("in secretPatches that is in plain text is refused, with the command that encrypts it", () => {
+  test("secretPatches in plain text are refused, with the command that encrypts them", () => {
     engineHas({ ...rawConfig("existing"), secretPatches: tokenPatch });
     expect(loadClusterConfig).toThrow(
       [
@@ -80,7 +101,18 @@ describe("a secret", () => {
     );
   });
 
-  test("in any other key is refused, because it would not stay one", () => {
+  test("the token of an account in plain text is refused, with the command that encrypts it, and accepted encrypted", () => {
+    engineHas(rawConfig("existing"));
+    setConfig("hcloud:token", "hunter2");
+    expect(loadClusterConfig).toThrow(
+      /^(?!.*hunter2)The configuration has 1 fault:\n {2}hcloud:token: is in plain text: encrypt it with 'npm run pulumi -- config set --secret hcloud:token --stack <environment>'/s,
+    );
+    const texts = { "hcloud:token": "hunter2", ...allConfig() };
+    setAllConfig(texts, ["hcloud:token"]);
+    expect(loadClusterConfig()).toEqual(parseClusterConfig(rawConfig("existing")));
+  });
+
+  test("an encrypted value in any other key is refused, because it would not stay secret", () => {
     engineHas({ ...rawConfig("existing"), patches: tokenPatch }, ["patches"]);
     expect(loadClusterConfig).toThrow(
       [
@@ -91,7 +123,7 @@ describe("a secret", () => {
   });
 
   test.each(["hunter2", "{hunter2", "'hunter2", "- hunter2: [", "hunter2: {"])(
-    "that is no list of patches is in no message: %s",
+    "a secret that is not a list of patches is not shown in the message: %s",
     (secretPatches) => {
       engineHas({ ...rawConfig("existing"), secretPatches }, ["secretPatches"]);
       expect(loadClusterConfig).toThrow(/^(?!.*hunter2)The configuration has 1 fault:\n {2}secretPatches/s);

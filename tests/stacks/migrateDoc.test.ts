@@ -1,19 +1,19 @@
-// docs/migrate.md says where everything goes: this holds its keys to the schema, and its worked examples to the rules.
+// Compares the keys in docs/migrate.md with the schema, and its examples with the rules.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
-import { parseClusterConfig } from "../../stacks/config.ts";
-import { knownKeys } from "../../stacks/schemaWalk.ts";
+import { parseClusterConfig } from "../../stacks/config/config.ts";
+import { knownKeys } from "../../stacks/schema/schemaWalk.ts";
 
 const page = readFileSync(`${import.meta.dirname}/../../docs/migrate.md`, "utf8");
 
-/** The examples in a language, as they stand in their fences. */
+/** The examples in a language, from their fences. */
 const examples = (language: string) =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map(([, text = ""]): unknown =>
     parse(text),
   );
 
-/** What is here, the second cell of the tables with three; and in those of two, what is written as a key. */
+/** The keys of Sluice: the second cell of tables with three columns; in those with two, whatever has the form of a key. */
 const keys = [
   ...[...page.matchAll(/^\| .+? \| (.*?) \| .*\|$/gm)].flatMap(([, here = ""]) => quoted(here)),
   ...[...page.matchAll(/^\| [^|]+ \| ([^|]+) \|$/gm)]
@@ -32,7 +32,7 @@ function isKey(text: string): boolean {
   return last === 0 ? knownKeys(path).length > 0 : knownKeys(path.slice(0, -1)).includes(String(last));
 }
 
-/** What an environment's file holds, as the program reads it. */
+/** The content of an environment's file, as the program reads it. */
 function environment(example: unknown) {
   const { config } = example as { config: Record<string, unknown> };
   return parseClusterConfig(
@@ -44,14 +44,14 @@ describe("docs/migrate.md", () => {
   const [talconfig, existing, proxmox] = examples("yaml");
   const [nodesJson] = examples("json") as Record<string, Record<string, unknown>>[];
 
-  test("names keys that there are", () => {
+  test("names only keys of the schema", () => {
     expect(keys.filter((key) => !isKey(key))).toEqual([]);
     expect(keys.length).toBeGreaterThan(60);
     expect(["nodes[].name", "nodes[]", "network.vip"].map(isKey)).toEqual([true, true, true]);
     expect(["nodes[].hostname", "nods[]", "vip", "network.vip.ip"].map(isKey)).toEqual([false, false, false, false]);
   });
 
-  test("S4.2 has an environment for the talconfig.yaml that it begins with: the same nodes, the same versions", () => {
+  test("S4.2 its environment for the first talconfig.yaml has the same nodes and versions", () => {
     const before = talconfig as {
       clusterName: string;
       talosVersion: string;
@@ -70,7 +70,7 @@ describe("docs/migrate.md", () => {
     );
   });
 
-  test("S4.2 has an environment for the nodes.json that it begins with: the same machines", () => {
+  test("S4.2 its environment for the first nodes.json has the same machines", () => {
     const config = environment(proxmox);
     expect(
       Object.fromEntries(

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "@jest/globals";
-import { parseClusterConfig } from "../../stacks/config.ts";
+import { parseClusterConfig } from "../../stacks/config/config.ts";
 import { rawConfig } from "../support/rawConfig.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-sealing-"));
@@ -26,26 +26,30 @@ const parse =
       sealedSecretsKey,
     });
 
-test("S4.7 a certificate and its key are taken as they are", () => {
+test("S4.7 a sealing certificate with its key is accepted", () => {
   expect(parse(certificate, key)()).toMatchObject({ sealedSecretsCertificate: certificate, sealedSecretsKey: key });
 });
 
 test.each([
   ["sealedSecretsKey: is not the key of sealedSecretsCertificate", certificate, otherKey],
   ["sealedSecretsKey: is a key of type ed25519: it must be RSA", certificate, curveKey],
-  ["sealedSecretsKey: is no private key in PEM; the value is secret and not shown", certificate, "hidden"],
-  ["sealedSecretsCertificate: is no certificate in PEM; the value is secret and not shown", "hidden", key],
-])("S4.7 %s", (fault, givenCertificate, givenKey) => {
+  [
+    "sealedSecretsKey: has no line -----BEGIN ... PRIVATE KEY-----, or its end is missing; the value is secret and not shown",
+    certificate,
+    "hidden",
+  ],
+  ["sealedSecretsCertificate: is not a certificate in PEM; the value is secret and not shown", "hidden", key],
+])("S4.7 a sealing pair is refused with the message '%s'", (fault, givenCertificate, givenKey) => {
   expect(parse(givenCertificate, givenKey)).toThrow(`The configuration has 1 fault:\n  ${fault}`);
 });
 
-test("a sealing key that nobody reads is refused", () => {
+test("a sealing key without sealed-secrets is refused", () => {
   expect(parse(certificate, key, false)).toThrow(
-    "sealedSecretsCertificate: is set, but sealedSecrets.enabled is false: nobody would read it",
+    "sealedSecretsCertificate: is set, but sealedSecrets.enabled is false: it would not be used",
   );
 });
 
-/** As the documentation has it made. */
+/** Created as in the documentation. */
 function sealingPair() {
   const [keyFile, certificateFile] = [join(folder, "tls.key"), join(folder, "tls.crt")];
   const subject = ["-subj", "/CN=sealed-secret/O=sealed-secret"];

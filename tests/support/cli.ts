@@ -1,32 +1,32 @@
-// Runs the npm scripts as a person does, on the machine's own PATH, with a work folder of their own.
+// Runs the npm scripts like a user, on the machine's own PATH, with a separate work folder.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { parse, parseDocument } from "yaml";
-import { cacheFolder, root } from "../../scripts/workspace/paths.ts";
-import type { Ended } from "../../scripts/workspace/run.ts";
-import { runChild } from "./runChild.ts";
+import { cacheFolder, root } from "../../scripts/base/paths.ts";
+import type { Ended } from "../../scripts/base/run.ts";
+import { type ChildOptions, runChild } from "./runChild.ts";
 
-export interface CallOptions {
+export interface CallOptions extends Pick<ChildOptions, "onOutput"> {
   /** What to put before the command, such as `unshare -n`. */
   readonly within?: readonly string[];
   readonly input?: string;
-  /** Milliseconds, where the call may take longer than any single one should. */
+  /** Milliseconds, if the call may take longer than a single one usually does. */
   readonly timeout?: number;
 }
 
-/** A folder for all that runs leave behind, and the calls that leave it there. */
+/** A folder for everything that runs leave behind, and the calls that leave it there. */
 export class Workbench {
   readonly folder = mkdtempSync(join(tmpdir(), "sluice-engine-"));
-  /** What SLUICE_WORK names: state, passphrase, settings, the engine's home. */
+  /** The folder that SLUICE_WORK names: state, passphrase, settings, the engine's home. */
   readonly work = join(this.folder, "work");
-  /** All that the calls have said so far, but for the exports. */
+  /** The output of all calls so far, except the exports. */
   readonly said: string[] = [];
   private readonly environments: string[] = [];
   private readonly home = join(this.folder, "home");
   private readonly temporary = join(this.folder, "tmp");
 
-  /** A fresh one begins as a clone does; any other has what the checkout found out about its plugins, which takes a try. */
+  /** A fresh one starts like a clone; any other has the checkout's results about its plugins, which take an attempt to find out. */
   constructor({ fresh }: { readonly fresh: boolean }) {
     for (const folder of [this.work, this.temporary, this.home]) mkdirSync(folder);
     this.linkDownloads();
@@ -35,7 +35,7 @@ export class Workbench {
     cpSync(plugins, join(this.work, "pulumi", "plugins"), { recursive: true, verbatimSymlinks: true });
   }
 
-  /** `npm run <script> -- <args>`, by the command that package.json has for it. */
+  /** Runs `npm run <script> -- <args>`, by the command in package.json. */
   npm(script: string, ...args: readonly string[]): Promise<Ended> {
     return this.npmWith({}, script, ...args);
   }
@@ -46,20 +46,20 @@ export class Workbench {
     return ended;
   }
 
-  /** A line as a person types it into a shell in the checkout. */
+  /** A line as a user types it into a shell in the checkout. */
   async typed(line: string, { timeout }: CallOptions = {}): Promise<Ended> {
     const ended = await runChild("sh", ["-c", line], { cwd: root, env: this.environment(), timeout });
     this.said.push(ended.stdout, ended.stderr);
     return ended;
   }
 
-  private call({ within = [], input, timeout }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
+  private call({ within = [], ...options }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const [program = "", ...rest] = [...within, ...String(scripts[script]).split(" "), ...args];
-    return runChild(program, rest, { cwd: root, env: this.environment(), input, timeout });
+    return runChild(program, rest, { cwd: root, env: this.environment(), ...options });
   }
 
-  /** The stack as the engine keeps it, secrets in plain text. */
+  /** The stack in the engine's format, secrets in plain text. */
   async exported(name: string): Promise<State> {
     const { code, stdout, stderr } = await this.call({}, "pulumi", [
       "stack",
@@ -77,12 +77,18 @@ export class Workbench {
     return join(this.work, "state", ".pulumi", "stacks", "sluice", `${name}.json`);
   }
 
-  /** Makes a file `Pulumi.<name>.yaml` from a worked one, under a name that nobody else uses, and returns the name. */
+  /** Creates a file `Pulumi.<name>.yaml` from an included one, under an unused name, and returns the name. */
   addEnvironment(base: string, changes: Readonly<Record<string, unknown>> = {}): string {
-    const name = `test-${process.pid}-${this.environments.length}-${base}`;
-    writeFileSync(settingsPath(name), readFileSync(settingsPath(base)), { flag: "wx" });
-    this.environments.push(name);
+    const name = this.addSettings(base, readFileSync(settingsPath(base), "utf8"));
     this.editEnvironment(name, changes);
+    return name;
+  }
+
+  /** The same from a given text. */
+  addSettings(title: string, text: string): string {
+    const name = `test-${process.pid}-${this.environments.length}-${title}`;
+    writeFileSync(settingsPath(name), text, { flag: "wx" });
+    this.environments.push(name);
     return name;
   }
 
@@ -103,14 +109,14 @@ export class Workbench {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Where plugins were downloaded they serve; no account and nothing else of the person's home does. */
+  /** Downloaded plugins are used, but no account and nothing else from the user's home. */
   private linkDownloads(): void {
     const downloads = join(process.env.PULUMI_HOME || join(homedir(), ".pulumi"), "plugins");
     mkdirSync(join(this.home, ".pulumi"));
     if (existsSync(downloads)) symlinkSync(downloads, join(this.home, ".pulumi", "plugins"));
   }
 
-  /** A person's who has no account anywhere, whatever the machine's has. */
+  /** That of a user without any account, whatever the machine's own has. */
   private environment(): NodeJS.ProcessEnv {
     const strange =
       /^(PULUMI|SLUICE|HCLOUD|PROXMOX|AWS|GOOGLE|AZURE|npm|NPM|JEST)_|^(NODE_OPTIONS|NODE_ENV|KUBECONFIG|TALOSCONFIG)$/;
@@ -130,7 +136,7 @@ export class Workbench {
   }
 }
 
-/** The resources of a stack, as exported. */
+/** The resources of an exported stack. */
 export class State {
   readonly resources: readonly Resource[];
 
@@ -167,7 +173,7 @@ export function listed(urns: readonly string[]): string[] {
     .sort();
 }
 
-/** What a worked environment's file says, by Pulumi's key. */
+/** The content of an included environment's file, by Pulumi's keys. */
 export function settings(name: string): { readonly config: Record<string, unknown>; readonly encryptionsalt?: string } {
   return parse(readFileSync(settingsPath(name), "utf8"));
 }

@@ -1,4 +1,4 @@
-// Every resource of a whole chain on Hetzner, as the worked environments have it. A stage that comes to the program comes to this list.
+// Every resource of a complete chain on Hetzner, for the included environments. A stage that is added to the program is added to this list.
 
 export interface Shape {
   readonly nodes: readonly string[];
@@ -40,11 +40,11 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     `pulumi:pulumi:Stack sluice-${name}`,
     `sluice:talos:MachineSecrets ${name}`,
     `sluice:talos:Talosconfig ${name}`,
-    `pulumi-nodejs:dynamic/machines:MachineChanges ${name}`,
+    `pulumi-nodejs:dynamic/machines:QuorumGuard ${name}`,
     `talos:machine/secrets:Secrets ${name}`,
-    ...nodes.map((node) => `sluice:talos:NodeMachineConfig ${name}-${node}`),
-    `sluice:talos:NodeConfigurations ${name}`,
-    ...nodes.map((node) => `pulumi-nodejs:dynamic/talos:NodeConfiguration ${name}-${node}`),
+    ...nodes.map((node) => `sluice:talos:GeneratedMachineConfig ${name}-${node}`),
+    `sluice:talos:AppliedMachineConfigs ${name}`,
+    ...nodes.map((node) => `pulumi-nodejs:dynamic/talos:AppliedMachineConfig ${name}-${node}`),
     `pulumi-nodejs:dynamic/talos:Bootstrap ${name}`,
     `pulumi-nodejs:dynamic/talos:Members ${name}`,
     `sluice:talos:Kubeconfig ${name}`,
@@ -79,7 +79,7 @@ export const devShape: Shape = {
 };
 export const sealingKey = "kubernetes:core/v1:Secret dev-sealed-secrets-key";
 
-/** The worked example of the Hetzner Cloud. */
+/** The included environment of the Hetzner Cloud. */
 export const cloudShape: Shape = {
   nodes: ["cp-1", "cp-2", "cp-3", "w-1", "w-2", "w-3"],
   groups: ["10-0-1-10", "10-0-1-20"],

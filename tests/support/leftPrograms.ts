@@ -1,7 +1,7 @@
-// Run by itself: in a test runner a program that fails late takes the runner with it. Deploys environments in which everything that is in the
-// cluster was left as it was, and prints what is there and what fails.
+// Runs separately: in a test runner, a program that fails late also ends the runner. Deploys environments in which everything in the cluster was left
+// unchanged, and prints what exists and what fails.
 import { deployCluster } from "../../stacks/cluster.ts";
-import { parseClusterConfig } from "../../stacks/config.ts";
+import { parseClusterConfig } from "../../stacks/config/config.ts";
 import { type MockOptions, record } from "./mocks.ts";
 import { platformMocks } from "./platformMocks.ts";
 import { type Base, changed, rawConfig } from "./rawConfig.ts";
@@ -23,7 +23,7 @@ const environments: readonly (readonly [Base, Readonly<Record<string, unknown>>]
   ],
 ];
 
-/** As the state was before: with the object's name, and nothing of what is asked for. What a state does not have at all, the SDK takes from the inputs. */
+/** The previous state: with the object's name, and none of the requested values. What is missing in a state, the SDK takes from the inputs. */
 function before(inputs: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { metadata = {}, ...others } = inputs as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   const old = Object.entries(others).map(([key, value]): [string, unknown] => {
@@ -59,7 +59,7 @@ for (const [base, changes] of environments) {
   const outcome = async (isLeft: boolean, preview = false) => {
     failed = [];
     const { resources } = await record(() => deployCluster(config), options(isLeft, preview));
-    // What fails late does so without anything else going on.
+    // A late failure may come after everything else has ended.
     for (let turns = 0; turns < 300; turns += 1) await new Promise((done) => setImmediate(done));
     const inCluster = resources.filter(({ type }) => type.startsWith("kubernetes:"));
     return { made: inCluster.map(({ type }) => type.split(":").at(-1)), failed };

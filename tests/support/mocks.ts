@@ -1,13 +1,13 @@
 // Records what a program asks of the engine: every resource with its options, every invoke, what components put out.
-import * as pulumi from "@pulumi/pulumi";
-import type { RegisterResourceOutputsRequest, RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.js";
+import type * as pulumi from "@pulumi/pulumi";
+import type { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb.js";
 import { specialSecretSig, specialSigKey } from "@pulumi/pulumi/runtime/rpc.js";
-import * as settings from "@pulumi/pulumi/runtime/settings.js";
+import { observeRegistrations, titleOf } from "../../scripts/graph/registrations.ts";
 
 export interface RecordedResource {
   readonly type: string;
   readonly name: string;
-  /** `type name` of the resource above it. */
+  /** `type name` of its parent. */
   readonly parent: string | undefined;
   readonly inputs: unknown;
   readonly protect: boolean;
@@ -19,71 +19,67 @@ export interface RecordedResource {
 
 export interface Recording<T> {
   readonly result: T;
-  /** Sorted by type and name: the engine is asked in any order. */
+  /** Sorted by type and name, because the engine gets them in any order. */
   readonly resources: readonly RecordedResource[];
   readonly invokes: readonly { readonly token: string; readonly args: Record<string, unknown> }[];
-  /** `type name` of what a deletion leaves where it is. */
+  /** `type name` of what a deletion leaves in place. */
   readonly retained: readonly string[];
-  /** What goes without being deleted when something else does: both as `type name`. */
+  /** What disappears without being deleted when something else is deleted: both as `type name`. */
   readonly deletedWith: Readonly<Record<string, string>>;
+  /** The ids by which resources are imported, by `type name`. */
+  readonly imported: Readonly<Record<string, string>>;
   /** What components registered, by `type name`. A secret is `{ secret: value }`. */
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
 export interface MockOptions {
-  /** Records a preview: what `state` leaves out is unknown in it. */
+  /** Records a preview: what is missing in `state` is unknown. */
   readonly preview?: boolean;
-  /** The outputs of a provider's resource; its inputs without. */
+  /** The outputs of a provider's resource; by default its inputs. */
   readonly state?: (resource: pulumi.runtime.MockResourceArgs) => Record<string, unknown>;
   readonly invoke?: (call: pulumi.runtime.MockCallArgs) => Record<string, unknown>;
 }
 
-/** Runs a program to the end, all that follows in outputs included. */
-export async function record<T>(program: () => T, options: MockOptions = {}): Promise<Recording<T>> {
+/** Runs a program to the end, including everything that follows in outputs. */
+export async function record<T>(program: () => T | Promise<T>, options: MockOptions = {}): Promise<Recording<T>> {
   const { preview = false, state = ({ inputs }) => inputs, invoke = () => ({}) } = options;
   const resources: RecordedResource[] = [];
   const invokes: { token: string; args: Record<string, unknown> }[] = [];
   const outputs: Record<string, unknown> = {};
   const retained: string[] = [];
   const deletedWith: Record<string, string> = {};
+  const imported: Record<string, string> = {};
 
-  await pulumi.runtime.setMocks(
-    {
-      newResource: (resource) => ({
-        id: resource.custom === false || preview ? undefined : `${resource.name}-id`,
-        state: resource.custom === false ? {} : state(resource),
-      }),
-      call: (call) => {
-        invokes.push({ token: call.token, args: call.inputs });
-        return invoke(call);
-      },
+  const mocks: pulumi.runtime.Mocks = {
+    newResource: (resource) => ({
+      id: resource.custom === false || preview ? undefined : `${resource.name}-id`,
+      state: resource.custom === false ? {} : state(resource),
+    }),
+    call: (call) => {
+      invokes.push({ token: call.token, args: call.inputs });
+      return invoke(call);
     },
-    "sluice",
-    "test",
-    preview,
-  );
-  const monitor = settings.getMonitor() as unknown as Monitor;
-  const { registerResource, registerResourceOutputs } = monitor;
-  monitor.registerResource = (request, done) => {
-    const resource = readResource(request);
-    resources.push(resource);
-    if (request.getRetainondelete()) retained.push(title(resource));
-    if (request.getDeletedwith() !== "") deletedWith[title(resource)] = titleOf(request.getDeletedwith());
-    registerResource.call(monitor, request, done);
   };
-  monitor.registerResourceOutputs = (request, done) => {
-    outputs[titleOf(request.getUrn())] = withMarks(request.getOutputs()?.toJavaScript());
-    registerResourceOutputs.call(monitor, request, done);
-  };
-
-  const result = program();
-  await waitForRPCs();
+  const run = { stack: "test", isPreview: preview, mocks };
+  const result = await observeRegistrations(program, run, {
+    onResource(request) {
+      const resource = readResource(request);
+      resources.push(resource);
+      if (request.getRetainondelete()) retained.push(title(resource));
+      if (request.getImportid() !== "") imported[title(resource)] = request.getImportid();
+      if (request.getDeletedwith() !== "") deletedWith[title(resource)] = titleOf(request.getDeletedwith());
+    },
+    onOutputs(request) {
+      outputs[titleOf(request.getUrn())] = withMarks(request.getOutputs()?.toJavaScript());
+    },
+  });
   return {
     result,
     resources: sorted(resources, title),
     invokes: sorted(invokes, JSON.stringify),
     retained: retained.sort(),
     deletedWith,
+    imported,
     outputs,
   };
 }
@@ -92,22 +88,13 @@ export function title({ type, name }: { readonly type: string; readonly name: st
   return `${type} ${name}`;
 }
 
-/** A value of an output and whether it is secret; `known` is false in a preview that cannot tell yet. */
+/** A value of an output and whether it is secret; `known` is false in a preview that does not know it yet. */
 export async function unwrap<T>(
   output: pulumi.Output<T>,
 ): Promise<{ known: boolean; secret: boolean; value: T | undefined }> {
   const inner = output as unknown as { promise(): Promise<T>; isKnown: Promise<boolean>; isSecret: Promise<boolean> };
   const [known, secret] = await Promise.all([inner.isKnown, inner.isSecret]);
   return { known, secret, value: known ? await inner.promise() : undefined };
-}
-
-/** Not in the SDK's types: the promise that the SDK itself waits for at the end of a program. */
-const { waitForRPCs } = settings as typeof settings & { waitForRPCs(): Promise<void> };
-
-/** The part of the SDK's MockMonitor that is listened to: what it hands to mocks lacks the options. */
-interface Monitor {
-  registerResource(request: RegisterResourceRequest, done: unknown): void;
-  registerResourceOutputs(request: RegisterResourceOutputsRequest, done: unknown): void;
 }
 
 function readResource(request: RegisterResourceRequest): RecordedResource {
@@ -122,11 +109,6 @@ function readResource(request: RegisterResourceRequest): RecordedResource {
     additionalSecretOutputs: request.getAdditionalsecretoutputsList(),
     dependencies: request.getDependenciesList().map(titleOf).sort(),
   };
-}
-
-function titleOf(urn: string): string {
-  const [, , types = "", name = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
-  return `${types.split("$").at(-1)} ${name}`;
 }
 
 /** The wire's mark of a secret in a form that a test can read. */

@@ -1,4 +1,4 @@
-// All plugins as far as the program uses them: the state of any environment after an update that went well.
+// All plugins, as far as the program uses them: the state of any environment after a successful update.
 import type { MockOptions } from "./mocks.ts";
 import { proxmoxState } from "./proxmoxMocks.ts";
 import { talosMocks } from "./talosMocks.ts";
@@ -11,8 +11,8 @@ export const platformMocks: MockOptions = {
     if (type === "hcloud:index/loadBalancer:LoadBalancer") return { ...inputs, ipv4: "203.0.113.9" };
     if (type.startsWith("proxmoxve:")) return proxmoxState(resource);
     if (type.endsWith(":HetznerSnapshot")) return { ...inputs, snapshotId: "42" };
-    if (type.endsWith(":NodeConfiguration")) return { ...inputs, configHash: "the-hash" };
-    if (type.includes("/gates:")) return { ...inputs, evidence: { revisions: {} }, waited: 1 };
+    if (type.endsWith(":AppliedMachineConfig")) return { ...inputs, configHash: "the-hash", joins: 0 };
+    if (type.includes("/gates:")) return { ...inputs, evidence: { revisions: {} }, waitedSeconds: 1 };
     return talosMocks.state?.(resource) ?? inputs;
   },
 };

@@ -1,4 +1,4 @@
-// What `ps` can show of the processes of a run, seen while they live.
+// What `ps` shows of the processes of a run while they run.
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface SeenProcess {
@@ -8,7 +8,7 @@ export interface SeenProcess {
   readonly environment: readonly string[];
 }
 
-/** Looks at every process whose environment holds `mark`, again and again until it is stopped. */
+/** Polls every process whose environment contains `mark`, until it is stopped. */
 export function watchProcesses(mark: string): { stop(): readonly SeenProcess[] } {
   const seen = new Map<string, SeenProcess>();
   const look = () => {
@@ -29,6 +29,11 @@ export function watchProcesses(mark: string): { stop(): readonly SeenProcess[] }
       return [...seen.values()];
     },
   };
+}
+
+/** The command line of a process, arguments separated by blanks. */
+export function commandOf(pid: number): string {
+  return readProcess(`${pid}`, "cmdline").replaceAll("\0", " ").trim();
 }
 
 /** Empty where the process has ended meanwhile or is another user's. */

@@ -1,7 +1,7 @@
-// Every resource of a whole chain on Proxmox, as the worked environment has it.
+// Every resource of a complete chain on Proxmox, for the included environment.
 import { chainResources, release } from "./hetznerResources.ts";
 
-/** `type name` of each, sorted; without providers. Addresses are in the images, and VM ids go on from 300. */
+/** `type name` of each, sorted; without providers. Addresses are in the images, and VM ids start at 300. */
 export function proxmoxResources(name: string, nodes: readonly string[]): string[] {
   const access = `${name}-csi-access`;
   return [

@@ -1,10 +1,10 @@
-// Good configurations as raw values, to change something in.
+// Good configurations as raw values, for tests that change something in them.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 
 export type RawConfig = Record<string, unknown>;
 
-/** The two worked examples, and a small one of machines that are already there. */
+/** The two included examples, and a small one of existing machines. */
 export type Base = "home" | "cloud" | "existing";
 
 const root = `${import.meta.dirname}/../..`;
@@ -16,7 +16,7 @@ export function rawConfig(base: Base): RawConfig {
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key.replace("sluice:", ""), value]));
 }
 
-/** The configuration with the value at a path such as `nodes[2].address` set, or without it where the value is undefined. */
+/** The configuration with the value at a path such as `nodes[2].address` set, or removed if the value is undefined. */
 export function changed(raw: RawConfig, path: string, value: unknown): RawConfig {
   const copy = structuredClone(raw);
   const keys = path.split(/[.[\]]+/).filter((key) => key !== "");

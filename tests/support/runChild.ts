@@ -1,6 +1,6 @@
-// A program that is run to its end, with an input and a deadline.
+// Runs a program to its end, with an input and a deadline.
 import { spawn } from "node:child_process";
-import type { Ended } from "../../scripts/workspace/run.ts";
+import type { Ended } from "../../scripts/base/run.ts";
 
 export interface ChildOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -8,12 +8,14 @@ export interface ChildOptions {
   readonly input?: string | undefined;
   /** Milliseconds until it is ended; its exit code is then 143. */
   readonly timeout?: number | undefined;
+  /** Called with its output as it comes. */
+  readonly onOutput?: ((text: string, stream: "stdout" | "stderr") => void) | undefined;
 }
 
 /** Longer than any single call takes on a busy machine. */
 const patience = 180_000;
 
-/** Runs it in an environment that is given as a whole. Rejects only when it cannot be started. */
+/** Runs it with the given complete environment. Rejects only if it cannot be started. */
 export function runChild(program: string, args: readonly string[], options: ChildOptions): Promise<Ended> {
   return new Promise((done, fail) => {
     const { env, cwd, input = "", timeout = patience } = options;
@@ -22,11 +24,12 @@ export function runChild(program: string, args: readonly string[], options: Chil
     for (const stream of ["stdout", "stderr"] as const) {
       child[stream].setEncoding("utf8").on("data", (text: string) => {
         said[stream] += text;
+        options.onOutput?.(text, stream);
       });
     }
     child.on("error", fail);
     child.on("exit", () => {
-      // What a child that was cut off has started may hold its output open for ever.
+      // A child's own children may keep its output open indefinitely after it was ended.
       if (child.killed) for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
     child.on("close", (code) => done({ code: code ?? 143, ...said }));

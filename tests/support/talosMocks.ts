@@ -1,8 +1,13 @@
-// The Talos plugin as far as the program uses it, with secrets that are told apart at sight.
+// The Talos plugin, as far as the program uses it, with secrets that are easy to distinguish.
+import { toPlugin } from "../../components/talos/secrets/secretsBundle.ts";
 import { certificates } from "../components/kubernetes/certificates.ts";
 import type { MockOptions } from "./mocks.ts";
+import { secretsBundle } from "./secretsFixture.ts";
 
-export const machineSecrets = { cluster: { id: "the-id", secret: "the-secret" }, trustdinfo: { token: "the-token" } };
+export const machineSecrets = toPlugin({
+  ...secretsBundle,
+  ...{ cluster: { id: "the-id", secret: "the-secret" }, trustdinfo: { token: "the-token" } },
+});
 export const clientConfiguration = {
   caCertificate: "the-ca",
   clientCertificate: Buffer.from(certificates.server.cert).toString("base64"),

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 
-/** Only loopback is up, over which engine and plugins talk: whoever calls further is told at once that there is no way. */
+/** Only loopback is up, over which engine and plugins communicate: any other call fails at once. */
 const none = 'ip link set lo up && exec "$@"';
-/** There is a way out, and what goes it is never heard of again, as from a machine that is off: a link whose other end nobody reads. */
+/** Packets leave but are never answered, as if all machines were off: a link whose other end is not read. */
 const silent = [
   "ip link set lo up",
   "ip link add out type veth peer name nowhere",
@@ -13,19 +13,19 @@ const silent = [
   'exec "$@"',
 ].join(" && ");
 
-/** What to put before a command so that it runs in a network namespace of its own, from where nothing is reached. */
+/** The prefix of a command that runs it in a separate network namespace, from which nothing is reachable. */
 export function withoutNetwork(): Within {
   return namespace(none, "lo");
 }
 
-/** The same where calls get no answer instead of a refusal: they last as long as the caller's patience. */
+/** The same, but calls get no answer instead of a refusal: they last until the caller's timeout. */
 export function inSilence(): Within {
   return namespace(silent, "lo,nowhere,out");
 }
 
 export type Within = readonly [string, ...string[]];
 
-/** Throws where the machine cannot do that: a test that needs it would prove nothing. */
+/** Throws if the machine does not support that: a test that needs it would prove nothing. */
 function namespace(script: string, links: string): Within {
   const failures: string[] = [];
   for (const flags of [["--net"], ["--map-root-user", "--net"]]) {

@@ -1,4 +1,4 @@
-// The catalogue has what the program says, and no more: a code that nothing raises is a promise that nobody keeps.
+// The catalogue has exactly the codes that the program raises.
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { catalogue } from "../../../components/errors/catalogue.ts";

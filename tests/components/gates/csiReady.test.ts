@@ -16,7 +16,7 @@ const podOf = (name: string) => ({ spec: { containers: [{ name, image: `example.
 const judge = (seen: Look) => verdicts(csiReady.conditions(inputs), seen);
 
 describe("S3.2 the gate CsiReady", () => {
-  test("opens on a healthy cluster, and says which driver it saw where", () => {
+  test("opens on a healthy cluster, with the driver and its nodes as evidence", () => {
     expect(judge(healthy())).toEqual([]);
     expect(csiReady.evidence(healthy(), inputs)).toMatchObject({
       drivers: ["csi.hetzner.cloud"],
@@ -25,7 +25,7 @@ describe("S3.2 the gate CsiReady", () => {
     });
   });
 
-  test("tells of nothing that is not its own: other drivers, other programs, nodes that nobody asked for", () => {
+  test("ignores other drivers, other programs and unexpected nodes", () => {
     const seen = healthy();
     const [deployment] = seen.deployments;
     const [csiNode] = seen.csiNodes;
@@ -55,7 +55,7 @@ describe("S3.2 the gate CsiReady", () => {
     expect(evidence).toEqual({ ...csiReady.evidence(seen, inputs), nodes: ["cp-1", "w-2"] });
   });
 
-  test("waits for the driver, the controller, the plugin on each node and the kubelets, and names each", () => {
+  test("waits for the driver, the controller, the plugin on each node and the kubelets, and names what is missing", () => {
     const seen = healthy();
     expect(
       judge({
@@ -65,17 +65,24 @@ describe("S3.2 the gate CsiReady", () => {
         pods: seen.pods.filter(({ spec }) => spec?.nodeName !== "w-1"),
         csiNodes: seen.csiNodes.map((one) => (one.metadata.name === "w-2" ? { ...one, spec: { drivers: null } } : one)),
       }),
-    ).toEqual([
-      { kind: "pending", where: "CSIDriver csi.hetzner.cloud", reason: "is not there" },
-      { kind: "pending", where: "Deployment hcloud-csi-controller", reason: "is not there" },
+    ).toMatchObject([
+      { kind: "pending", where: "CSIDriver csi.hetzner.cloud", reason: "does not exist" },
+      { kind: "pending", where: "Deployment hcloud-csi-controller", reason: "does not exist" },
       { kind: "pending", where: "w-1", reason: "has no pod of DaemonSet hcloud-csi-node" },
       { kind: "pending", where: "w-2", reason: "its CSINode does not list csi.hetzner.cloud" },
     ]);
   });
 
-  test("tries a volume out only where it is asked to", () => {
+  test("tries a volume only if csi.probe is on", () => {
     const probe = { storageClass: "hcloud-volumes", size: "10Gi", image: "registry.k8s.io/pause:3.10" };
     expect(csiReady.trial?.(inputs)).toBeUndefined();
     expect(csiReady.trial?.({ ...inputs, probe })).toMatchObject({ timeoutCode: "SLU-K113" });
   });
+});
+
+test("the evidence of CsiReady in a few words", () => {
+  expect(csiReady.words({ drivers: ["csi.one"], nodes: ["cp-1", "w-1"], volume: "10Gi was bound" })).toBe(
+    "csi.one on 2 nodes, a volume mounted",
+  );
+  expect(csiReady.words({ drivers: ["csi.one"], nodes: ["cp-1", "w-1"] })).toBe("csi.one on 2 nodes");
 });

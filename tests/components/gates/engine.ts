@@ -3,11 +3,11 @@ import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import messages, { type LogRequest } from "@pulumi/pulumi/proto/engine_pb.js";
 import empty from "google-protobuf/google/protobuf/empty_pb.js";
 
-/** The part of the engine that rows are told to, and this process as one that the engine has started. */
+/** The part of the engine that shows rows, and this process as one that the engine has started. */
 export class Engine {
-  /** Row and text of all that was told, in its order. */
+  /** Row and text of everything that was shown, in order. */
   readonly told: string[] = [];
-  /** The same of what was told as a warning. */
+  /** The same of warnings. */
   readonly warned: string[] = [];
   private readonly server = new Server();
   private readonly address = process.argv[2];

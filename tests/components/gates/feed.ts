@@ -1,24 +1,24 @@
-import { News } from "../../../components/gates/news.ts";
+import { Notifier } from "../../../components/waiting/notifier.ts";
 
-/** Something to look at that shows what a test says, one after the other. */
+/** Observations that a test provides, one after another. */
 export class Feed<Observation> {
-  /** Whether anybody looks. */
+  /** Whether there is an observer. */
   watched = false;
   private readonly said: Observation[] = [];
-  private news: News | undefined;
+  private notifier: Notifier | undefined;
 
   say(observation: Observation): void {
     this.said.push(observation);
-    this.news?.tell();
+    this.notifier?.notify();
   }
 
   async *observe(signal: AbortSignal): AsyncGenerator<Observation> {
-    const news = new News(signal);
-    this.news = news;
+    const notifier = new Notifier(signal);
+    this.notifier = notifier;
     this.watched = true;
-    news.tell();
+    notifier.notify();
     try {
-      while (await news.next()) while (this.said.length > 0) yield this.said.shift() as Observation;
+      while (await notifier.next()) while (this.said.length > 0) yield this.said.shift() as Observation;
     } finally {
       this.watched = false;
     }

@@ -23,7 +23,7 @@ const judge = (one: Look, own: Own = {}) => verdicts(gitOpsReady.conditions({ ..
 const revision = () => recordings().healthy.sources[0]?.status?.artifact?.revision ?? "";
 
 describe("S3.2 the gate GitOpsReady", () => {
-  test("opens where the root Kustomization has applied what was fetched, and keeps the revisions", () => {
+  test("opens when the root Kustomization has applied what was fetched, with the revisions as evidence", () => {
     const { healthy } = recordings();
     expect(judge(seen(healthy))).toEqual([]);
     expect(gitOpsReady.evidence(seen(healthy), inputs)).toEqual({
@@ -37,7 +37,7 @@ describe("S3.2 the gate GitOpsReady", () => {
     ).toMatchObject([{ where: "Deployment source-controller" }, { where: "Deployment kustomize-controller" }]);
   });
 
-  test("waits for the commit that is asked for, and opens with it", () => {
+  test("waits for the configured commit, and opens with it", () => {
     const commit = revision().split(":")[1] ?? "";
     const pinned = (to: string) => {
       const { sources, kustomizations } = recordings().healthy;
@@ -62,14 +62,14 @@ describe("S3.2 the gate GitOpsReady", () => {
     ["GitRepository", { branch: "stable" }, 'spec.ref is {"branch":"main"}, not {"branch":"stable"}'],
     ["GitRepository", { revision: "0123" }, 'spec.ref is {"branch":"main"}, not {"branch":"main","commit":"0123"}'],
     ["Kustomization", { path: "./clusters/home" }, 'spec.path is "./clusters/lab", not "./clusters/home"'],
-  ])("U3 fails where the %s leads to another place than the environment says: %j", (kind, own, reason) => {
+  ])("U3 fails if the %s differs from the environment's source: %j", (kind, own, reason) => {
     const [first, ...rest] = judge(seen(recordings().healthy), own);
     const remedy = expect.stringContaining("--refresh");
     expect(first).toEqual({ kind: "failed", where: `${kind} flux-system`, reason, code: "SLU-K115", remedy });
     expect(rest.filter(({ kind: one }) => one === "failed")).toEqual([]);
   });
 
-  test("takes a folder for the same however it is written, and shows no password that somebody has put into the URL", () => {
+  test("compares a folder in any notation, and shows no password of a URL", () => {
     const { healthy } = recordings();
     for (const path of ["clusters/lab", "./clusters/lab/"]) expect(judge(seen(healthy), { path })).toEqual([]);
     const url = "https://me:geheim@git.example.org/home.git";
@@ -79,7 +79,7 @@ describe("S3.2 the gate GitOpsReady", () => {
     expect(said).not.toContain("geheim");
   });
 
-  test("waits where what was fetched is newer than what was applied", () => {
+  test("waits if what was fetched is newer than what was applied", () => {
     const { sources, kustomizations } = recordings().healthy;
     const [source] = sources;
     const newer = {
@@ -95,7 +95,7 @@ describe("S3.2 the gate GitOpsReady", () => {
     ]);
   });
 
-  describe("U3 of a Kustomization that Flux is at work on", () => {
+  describe("U3 with a Kustomization that Flux is currently applying", () => {
     const atWork = (name: string, attempted: string) =>
       judge(
         seen({
@@ -115,12 +115,12 @@ describe("S3.2 the gate GitOpsReady", () => {
       );
     const pending = { kind: "pending", reason: "Progressing: Reconciliation in progress" };
 
-    test("it is not known how it is where the same is applied again, as it is at each interval", () => {
+    test("is unknown if the same revision is applied again, as at each interval", () => {
       const where = "Kustomization flux-system";
       expect(atWork("flux-system", revision())).toEqual([{ ...pending, where, unseen: true }]);
     });
 
-    test("it is not as it was where another revision is", () => {
+    test("is closed if another revision is applied", () => {
       expect(atWork("flux-system", "main@sha1:new")).toEqual([{ ...pending, where: "Kustomization flux-system" }]);
     });
   });
@@ -128,7 +128,7 @@ describe("S3.2 the gate GitOpsReady", () => {
   test.each([
     ["GitRepository flux-system", "source git", "sources"],
     ["Kustomization flux-system", "kustomization", "kustomizations"],
-  ] as const)("U3 says that %s is suspended, at once and with what resumes it", (where, command, kind) => {
+  ] as const)("U3 reports at once that %s is suspended, with the command that resumes it", (where, command, kind) => {
     const { healthy } = recordings();
     const suspended = healthy[kind].map((one) =>
       one.metadata.name === "flux-system" ? { ...one, spec: { ...one.spec, suspend: true } } : one,
@@ -137,14 +137,14 @@ describe("S3.2 the gate GitOpsReady", () => {
       {
         kind: "failed",
         where,
-        reason: "is suspended: what is in git is not applied",
+        reason: "is suspended: changes in git are not applied",
         code: "SLU-K115",
         remedy: expect.stringContaining(`flux resume ${command} flux-system`),
       },
     ]);
   });
 
-  describe("U3 of a part that is suspended", () => {
+  describe("U3 with a suspended part", () => {
     const labels = {
       "kustomize.toolkit.fluxcd.io/name": "apps",
       "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
@@ -168,20 +168,20 @@ describe("S3.2 the gate GitOpsReady", () => {
         one.kind === "failed" ? `${one.where}: ${/`(flux.*?)`/.exec(one.remedy ?? "")?.[1]}` : one,
       );
 
-    test("says so where the flux command did it, and not where git has it so, as the API tells them apart", () => {
+    test("reports what the flux command suspended, and not what git suspends, by the field manager", () => {
       const { suspended } = recordings();
       const paused = suspended.kustomizations.filter(({ spec }) => spec.suspend).map(({ metadata }) => metadata.name);
       expect(paused).toEqual(["apps", "secrets"]);
       expect(said(suspended)).toEqual(["Kustomization apps: flux resume kustomization apps"]);
     });
 
-    test("says so, where the root has applied it", () => {
+    test("reports it if the root has applied it", () => {
       expect(said({ kustomizations: suspendApps(written("flux")) })).toEqual([
         "Kustomization apps: flux resume kustomization apps",
       ]);
     });
 
-    test("does not mind where git has it so", () => {
+    test("ignores it if git suspends it", () => {
       expect(said({ kustomizations: suspendApps(written("kustomize-controller")) })).toEqual([]);
     });
 
@@ -191,12 +191,12 @@ describe("S3.2 the gate GitOpsReady", () => {
       ["helmRepositories", "HelmRepository web/it: flux resume source helm it -n web"],
       ["ociRepositories", "OCIRepository web/it: flux resume source oci it -n web"],
       ["buckets", "Bucket web/it: flux resume source bucket it -n web"],
-    ] as const)("says so of what a Kustomization under it has applied: %s", (list, words) => {
+    ] as const)("reports what a Kustomization below the root has applied: %s", (list, words) => {
       const own = { [list]: [...(list === "sources" ? recordings().healthy.sources : []), paused("it", "web")] };
       expect(said(own)).toEqual([words]);
     });
 
-    test("leaves alone what did not come from this repository", () => {
+    test("ignores what did not come from this repository", () => {
       const { "kustomize.toolkit.fluxcd.io/name": _, ...others } = { ...labels, app: "it" };
       const foreign = { ...labels, "kustomize.toolkit.fluxcd.io/namespace": "tenant" };
       const helmReleases = [paused("it", "web", { labels: others }), paused("that", "web", { labels: foreign })];
@@ -204,7 +204,7 @@ describe("S3.2 the gate GitOpsReady", () => {
     });
   });
 
-  test("says in Flux' words why the repository cannot be fetched, and does not hold the last commit's faults against it", () => {
+  test("reports in Flux' words why the repository cannot be fetched, and not the last commit's failures", () => {
     expect(judge(seen(recordings().noBranch), { branch: "nowhere" })).toMatchObject([
       {
         kind: "pending",
@@ -218,7 +218,7 @@ describe("S3.2 the gate GitOpsReady", () => {
   test.each([
     ["rootCannotBeBuilt", "flux-system"],
     ["childCannotBeBuilt", "apps"],
-  ] as const)("fails at what cannot be built, with Flux' own message: %s", (what, name) => {
+  ] as const)("fails on a manifest that cannot be built, with Flux' own message: %s", (what, name) => {
     const failed = judge(seen(recordings()[what])).filter(({ kind }) => kind === "failed");
     expect(failed).toEqual([
       {
@@ -254,7 +254,7 @@ describe("S3.2 the gate GitOpsReady", () => {
       "HealthCheckFailed",
       "health check failed after 2m0s: timeout waiting for: [Deployment/a/b status: 'InProgress']",
     ],
-  ])("tells what cannot pass without another commit from what can: %s at %s: %s", (kind, reason, message) => {
+  ])("distinguishes failures that need another commit from transient ones: %s at %s: %s", (kind, reason, message) => {
     const { sources, kustomizations } = recordings().rootCannotBeBuilt;
     const said = kustomizations.map((one) => ({
       ...one,
@@ -268,7 +268,7 @@ describe("S3.2 the gate GitOpsReady", () => {
     expect(judge(seen({ sources, kustomizations: said }))).toMatchObject([{ kind, reason: `${reason}: ${shown}` }]);
   });
 
-  test("says of the root only that which it has to say itself", () => {
+  test("reports of the root only its own failures", () => {
     const { sources, kustomizations } = recordings().childCannotBeBuilt;
     const where = (status: string) =>
       judge(
@@ -285,7 +285,7 @@ describe("S3.2 the gate GitOpsReady", () => {
     expect(where("False")).toEqual(["Kustomization apps", "Kustomization flux-system"]);
   });
 
-  describe("where a sealed secret of the repository cannot be opened", () => {
+  describe("with a SealedSecret of the repository that cannot be decrypted", () => {
     const sealed = (message: string, observedGeneration = 1, name = "kustomize.toolkit.fluxcd.io/name") => ({
       metadata: { name: "greeting", namespace: "hello", generation: 1, labels: { [name]: "secrets" } },
       status: { observedGeneration, conditions: [{ type: "Synced", status: "False", message }] },
@@ -294,26 +294,26 @@ describe("S3.2 the gate GitOpsReady", () => {
       judge(seen({ ...recordings().healthy, sealedSecrets: [sealedSecret] }, watched));
     const said = { where: "SealedSecret hello/greeting", reason: "no key could decrypt secret", code: "SLU-K118" };
 
-    test("fails in its controller's words, and names it", () => {
+    test("fails in its controller's words, with its name", () => {
       expect(held(sealed("no key could decrypt secret"))).toEqual([{ kind: "failed", ...said }]);
     });
 
-    test("waits for as long as a commit that mends it may take to be fetched", () => {
+    test("waits for as long as a commit that fixes it may take to be fetched", () => {
       expect(held(sealed("no key could decrypt secret"), 1)).toEqual([{ kind: "pending", ...said }]);
     });
 
-    test("does not mind what was said of an earlier one, or of one that is not from the repository", () => {
+    test("ignores an error of an earlier one, or of one that is not from the repository", () => {
       expect(held(sealed("no key could decrypt secret", 0))).toEqual([]);
       expect(held(sealed("no key could decrypt secret", 1, "other"))).toEqual([]);
     });
   });
 
-  test("waits for as long as a commit that mends it may take to be fetched", () => {
+  test("waits for as long as a commit that fixes it may take to be fetched", () => {
     const kinds = (watched: number) => judge(seen(recordings().rootCannotBeBuilt, watched)).map(({ kind }) => kind);
     expect([kinds(10), kinds(10.1)]).toEqual([["pending"], ["failed"]]);
   });
 
-  test("does not hold against the root what it does not wait for", () => {
+  test("ignores failures of what the root does not wait for", () => {
     const { sources, kustomizations } = recordings().childCannotBeBuilt;
     const alone = kustomizations.map((one) => ({ ...one, spec: { ...one.spec, wait: false } }));
     expect(
@@ -321,17 +321,24 @@ describe("S3.2 the gate GitOpsReady", () => {
     ).toEqual(["Kustomization flux-system"]);
   });
 
-  test("waits where Flux has none of it yet, or has not looked at it", () => {
+  test("waits while Flux has not seen its objects yet", () => {
     const { sources, kustomizations } = recordings().healthy;
     expect(judge(seen({ sources: [], kustomizations: [] }))).toEqual([
-      { kind: "pending", where: "GitRepository flux-system", reason: "is not there" },
-      { kind: "pending", where: "Kustomization flux-system", reason: "is not there" },
+      { kind: "pending", where: "GitRepository flux-system", reason: "does not exist" },
+      { kind: "pending", where: "Kustomization flux-system", reason: "does not exist" },
     ]);
     const edited = kustomizations.map((one) => ({ ...one, metadata: { ...one.metadata, generation: 7 } }));
     expect(judge(seen({ sources, kustomizations: edited }))).toContainEqual({
       kind: "pending",
       where: "Kustomization flux-system",
-      reason: "has not been looked at by its controller yet",
+      reason: "has not been reconciled by its controller yet",
     });
   });
+});
+
+test("the evidence of GitOpsReady in a few words", () => {
+  const revision = `main@sha1:${"9b0b4cb8".repeat(5)}`;
+  expect(gitOpsReady.words({ revisions: { apps: revision, "flux-system": revision } })).toBe(
+    "apps, flux-system at main@sha1:9b0b4cb8",
+  );
 });

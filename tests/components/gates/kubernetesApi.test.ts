@@ -1,20 +1,23 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { systemClock } from "../../../components/gates/clock.ts";
+import { readyFault } from "../../../components/gates/kubernetes/apiProbe.ts";
 import { kubernetesApi } from "../../../components/gates/kubernetesApi.ts";
-import { waitFor } from "../../../components/gates/waitLoop.ts";
+import { KubernetesClient } from "../../../components/kubernetes/client.ts";
+import { type Clock, systemClock } from "../../../components/waiting/clock.ts";
+import { waitFor } from "../../../components/waiting/waitLoop.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 import { certificates, type ServerCertificate } from "../kubernetes/certificates.ts";
 
 let api: ApiServer;
 afterEach(() => api.stop());
 
-function waitAt(kubeconfig: string, deadline = 20) {
+function waitAt(kubeconfig: string, deadlineSeconds = 20, clock = systemClock) {
   const inputs = { credentials: { kubeconfig }, answers: 3 };
   return waitFor({
     conditions: kubernetesApi.conditions(inputs),
-    settings: { deadline, stable: 0 },
-    clock: systemClock,
-    observe: (signal) => kubernetesApi.observe(inputs, signal, systemClock),
+    settings: { deadlineSeconds, stableSeconds: 0 },
+    clock,
+    observe: (signal) => kubernetesApi.observe(inputs, signal, clock),
   });
 }
 
@@ -32,14 +35,14 @@ async function serve(
 }
 
 describe("S3.2 the gate KubernetesApi", () => {
-  test("opens when the API is ready several times in a row", async () => {
+  test("opens when the API is ready several times in a row [C4]", async () => {
     await serve([500, 200, 200, 503]);
     const end = await waitAt(api.kubeconfig());
     expect(end.kind).toBe("opened");
     expect(api.asked.filter((asked) => asked === "GET /readyz").length).toBeGreaterThanOrEqual(7);
   });
 
-  test("opens when the API has told what it serves, which those behind the gate ask first and do not wait for long", async () => {
+  test("opens when the API has listed what it serves, which later stages request first and with a short timeout", async () => {
     await serve();
     const { answer } = api;
     const forms: unknown[] = [];
@@ -52,7 +55,7 @@ describe("S3.2 the gate KubernetesApi", () => {
     expect(forms).toEqual(Array(3).fill("application/com.github.proto-openapi.spec.v2@v1.0+protobuf"));
   });
 
-  test("says that the API does not tell what it serves", async () => {
+  test("reports that the API does not list what it serves", async () => {
     await serve();
     const { answer } = api;
     api.answer = (request, response) => {
@@ -60,7 +63,26 @@ describe("S3.2 the gate KubernetesApi", () => {
     };
     expect(await waitAt(api.kubeconfig(), 2)).toMatchObject({
       kind: "timeout",
-      unmet: [{ verdict: { kind: "pending", reason: "it has not put its schema together yet" } }],
+      unmet: [{ verdict: { kind: "pending", reason: "it has not built its schema yet" } }],
+    });
+  });
+
+  test("S5.2 opens only once the API lists what it serves fast enough for Helm, and reports how long it took", async () => {
+    await serve();
+    const { answer } = api;
+    let [skipped, slow] = [0, 2];
+    const clock: Clock = { ...systemClock, now: () => systemClock.now() + skipped };
+    api.answer = (request, response) => {
+      // Time that nobody has to wait for.
+      if (request.url === "/openapi/v2" && slow-- > 0) skipped += 12_000;
+      answer?.(request, response);
+    };
+    expect((await waitAt(api.kubeconfig(), 20, clock)).kind).toBe("opened");
+    expect(api.asked.filter((asked) => asked === "GET /openapi/v2")).toHaveLength(3);
+    slow = 1000;
+    expect(await waitAt(api.kubeconfig(), 1, clock)).toMatchObject({
+      kind: "timeout",
+      unmet: [{ verdict: { kind: "pending", reason: "its schema took 12 s" } }],
     });
   });
 
@@ -74,7 +96,7 @@ describe("S3.2 the gate KubernetesApi", () => {
     });
   });
 
-  test("S1.7 fails at once where another authority signed the certificate", async () => {
+  test("S1.7(4) fails at once if another authority signed the certificate", async () => {
     await serve([], certificates.stranger);
     expect(await waitAt(api.kubeconfig())).toMatchObject({
       kind: "failed",
@@ -82,7 +104,7 @@ describe("S3.2 the gate KubernetesApi", () => {
     });
   });
 
-  test("S1.7 fails at once where the certificate does not have the address", async () => {
+  test("S1.7(4) fails at once if the certificate does not have the address", async () => {
     await serve();
     expect(await waitAt(api.kubeconfig("localhost"))).toMatchObject({
       kind: "failed",
@@ -90,7 +112,28 @@ describe("S3.2 the gate KubernetesApi", () => {
     });
   });
 
-  test("says in the API's words why it is not ready", async () => {
+  test("S5.4 has patience with a busy API server, which takes seconds for an answer", async () => {
+    await serve();
+    const late: (() => void)[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      after(milliseconds, call) {
+        if (milliseconds <= 4_000) late.push(call);
+        return () => {};
+      },
+    };
+    const asked = new Promise<ServerResponse>((resolve) => {
+      api.answer = (_, response) => resolve(response);
+    });
+    const fault = readyFault(new KubernetesClient(api.kubeconfig(), clock), new AbortController().signal, false);
+    const response = await asked;
+    // Four seconds later.
+    for (const call of late) call();
+    response.end("ok");
+    expect(await fault).toBeUndefined();
+  });
+
+  test("reports in the API's words why it is not ready", async () => {
     await serve(Array(100).fill(500));
     expect(await waitAt(api.kubeconfig(), 1)).toMatchObject({
       kind: "timeout",
@@ -98,7 +141,48 @@ describe("S3.2 the gate KubernetesApi", () => {
     });
   });
 
-  test("does not take an answer for news that a later one has overtaken", async () => {
+  test("names the checks that fail, of those that the API lists", async () => {
+    await serve();
+    const list =
+      "[+]ping ok\n[+]etcd ok\n[-]poststarthook/rbac/bootstrap-roles failed: reason withheld\nreadyz check failed\n";
+    api.answer = (_, response) => void response.writeHead(500).end(list);
+    expect(await waitAt(api.kubeconfig(), 1)).toMatchObject({
+      unmet: [{ verdict: { reason: "500 poststarthook/rbac/bootstrap-roles failed: reason withheld" } }],
+    });
+  });
+
+  test("asks an API that is not ready on one connection, and proves that it is ready on new ones", async () => {
+    await serve(Array(10).fill(500));
+    const { answer } = api;
+    // It has its schema at once, on a connection of its own.
+    api.answer = (request, response) => answer?.(request, response);
+    const end = await waitAt(api.kubeconfig());
+    expect(end.kind).toBe("opened");
+    const questions = api.asked.filter((asked) => asked === "GET /readyz").length;
+    expect(questions).toBeGreaterThanOrEqual(13);
+    // The first question and the schema; one while it was not ready; one for each good answer after the first.
+    expect(api.connections).toBeLessThanOrEqual(2 + 1 + (questions - 11) + 1);
+  });
+
+  test("does not wait for an answer on the connection that it shares", async () => {
+    await serve();
+    let number = 0;
+    let unanswered: ServerResponse | undefined;
+    let isWaitedFor: boolean | undefined;
+    api.answer = ({ url }, response) => {
+      if (url === "/readyz") number += 1;
+      if (url === "/readyz" && number === 3) {
+        unanswered = response;
+        return;
+      }
+      if (number === 4) isWaitedFor ??= unanswered?.destroyed === false;
+      response.writeHead(url === "/readyz" && number < 3 ? 500 : 200).end();
+    };
+    expect((await waitAt(api.kubeconfig())).kind).toBe("opened");
+    expect(isWaitedFor).toBe(true);
+  });
+
+  test("S1.7(7) ignores an answer that a later one has overtaken", async () => {
     await serve();
     const { answer } = api;
     let late: (() => void) | undefined;
@@ -113,4 +197,8 @@ describe("S3.2 the gate KubernetesApi", () => {
     expect(end.kind).toBe("opened");
     expect(ready()).toBeLessThanOrEqual(5);
   });
+});
+
+test("the evidence of KubernetesApi in a few words", () => {
+  expect(kubernetesApi.words({ server: "https://192.0.2.1:6443" })).toBe("ready at https://192.0.2.1:6443");
 });

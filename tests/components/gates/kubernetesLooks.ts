@@ -1,18 +1,18 @@
-// What was seen on real clusters, cut to a control plane and two workers.
+// Observations of real clusters, cut to a control plane and two workers.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Condition, Verdict } from "../../../components/gates/gateDefinition.ts";
 import type { KubernetesEvent, KubernetesNode, Pod } from "../../../components/kubernetes/objects.ts";
+import type { Condition, Verdict } from "../../../components/waiting/condition.ts";
 
 export const nodes = ["cp-1", "w-1", "w-2"];
 export const credentials = { kubeconfig: "" };
 
-/** A recording, read anew each time, so that a test may change it. */
+/** A recording, read again each time, so that a test may change it. */
 export function recorded<T>(name: string): T {
   return JSON.parse(readFileSync(join(import.meta.dirname, "../../fixtures/gates", `${name}.json`), "utf8"));
 }
 
-/** As it is seen while the API answers. */
+/** An observation while the API answers. */
 export function look<T>(recording: T): T & { readonly unreachable: undefined } {
   return { ...recording, unreachable: undefined };
 }
@@ -23,7 +23,7 @@ export const podsOnW1 = () =>
     "podsOnW1",
   );
 
-/** All that the conditions say, in their order. */
+/** All verdicts of the conditions, in order. */
 export function verdicts<Observation>(
   conditions: readonly Condition<Observation>[],
   observation: Observation,

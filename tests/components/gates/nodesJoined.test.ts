@@ -12,7 +12,7 @@ const judge = (expected: readonly ExpectedNode[], seen: readonly KubernetesNode[
   verdicts(nodesJoined.conditions({ credentials, nodes: expected }), look({ nodes: seen }));
 
 describe("S3.2 the gate NodesJoined", () => {
-  test("S3.3 opens while nodes cannot be Ready yet, and says which machines it saw", () => {
+  test("S3.3 opens while nodes cannot be Ready yet, with the machines as evidence [C3]", () => {
     expect(
       judge(
         nodes.map((name) => ({ name })),
@@ -26,7 +26,7 @@ describe("S3.2 the gate NodesJoined", () => {
     expect(nodesJoined.remarks?.(look({ nodes: withoutNetwork }), expecting(nodes))).toEqual([]);
   });
 
-  test("U3 opens where there is a node that nobody asked for, as an autoscaler makes them, and names it", () => {
+  test("U3 opens despite an unexpected node, as an autoscaler makes them, and names it", () => {
     const [, ...others] = nodes;
     const seen = look({ nodes: healthy });
     expect(
@@ -40,7 +40,7 @@ describe("S3.2 the gate NodesJoined", () => {
       strangers: ["cp-1"],
     });
     expect(nodesJoined.remarks?.(seen, expecting(others))).toEqual([
-      expect.stringMatching(/^not of this environment, but in the cluster: cp-1 \(SLU-K104: .*find out where/),
+      expect.stringMatching(/^in the cluster, but not in this environment: cp-1 \(SLU-K104: .*Find out where/),
     ]);
   });
 
@@ -51,7 +51,7 @@ describe("S3.2 the gate NodesJoined", () => {
     ]);
   });
 
-  test("opens where each node is the machine that is meant, however its firmware spells the UUID", () => {
+  test("opens if each node is the expected machine, however its firmware spells the UUID [C34]", () => {
     const expected = nodes.map((name) => ({ name, uuid: uuidOf(name).toUpperCase(), providerId: providerOf(name) }));
     expect(judge(expected)).toEqual([]);
   });
@@ -59,7 +59,7 @@ describe("S3.2 the gate NodesJoined", () => {
   test.each([
     ["machine UUID", { uuid: uuidOf("w-2") }, uuidOf("w-1"), uuidOf("w-2")],
     ["provider id", { providerId: "hcloud://1" }, providerOf("w-1"), "hcloud://1"],
-  ])("fails at once where a node is another machine, by its %s", (what, identity, has, wants) => {
+  ])("fails at once if a node is another machine, by its %s", (what, identity, has, wants) => {
     expect(judge([{ name: "w-1", ...identity }])).toEqual([
       {
         kind: "failed",
@@ -70,8 +70,12 @@ describe("S3.2 the gate NodesJoined", () => {
     ]);
   });
 
-  test("waits no longer for what the cloud's controller tells only later", () => {
+  test("does not wait for what the cloud controller sets later", () => {
     const early = healthy.map((node) => ({ ...node, spec: {} }));
     expect(judge([{ name: "w-1", providerId: "hcloud://1" }], early)).toEqual([]);
   });
+});
+
+test("the evidence of NodesJoined in a few words", () => {
+  expect(nodesJoined.words({ machines: { "cp-1": "uuid", "w-1": "other" } })).toBe("2 nodes, identities verified");
 });

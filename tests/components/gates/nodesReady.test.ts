@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import type { Workloads } from "../../../components/gates/kubernetes/workloads.ts";
 import { nodesReady } from "../../../components/gates/nodesReady.ts";
-import type { Workloads } from "../../../components/gates/workloads.ts";
 import type { KubernetesNode } from "../../../components/kubernetes/objects.ts";
 import { credentials, look, nodes, podsOnW1, recordedNodes, verdicts } from "./kubernetesLooks.ts";
 
@@ -18,7 +18,7 @@ const changed = (change: (node: KubernetesNode) => KubernetesNode) =>
   recordedNodes().healthy.map((node) => (node.metadata.name === "w-1" ? change(node) : node));
 
 describe("S3.2 the gate NodesReady", () => {
-  test("opens on a healthy cluster, and says which kubelets it saw: of the nodes that there should be", () => {
+  test("opens on a healthy cluster, with the kubelets of the environment's nodes as evidence", () => {
     const { healthy } = recordedNodes();
     expect(judge(healthy)).toEqual([]);
     expect(
@@ -43,20 +43,20 @@ describe("S3.2 the gate NodesReady", () => {
     ]);
   });
 
-  test("waits for a node that is not there, whatever the others say", () => {
+  test("waits for a missing node, even if all others are Ready", () => {
     const there = recordedNodes().healthy.filter(({ metadata }) => metadata.name !== "w-2");
     expect(judge(there)).toMatchObject([{ where: "w-2", reason: "its kubelet has not registered it" }]);
   });
 
-  test("does not mind a node that nobody asked for, and names it where one is missing", () => {
+  test("ignores an unexpected node, and names it if one is missing", () => {
     const [cp, one, two] = recordedNodes().healthy as [KubernetesNode, KubernetesNode, KubernetesNode];
     expect(judge([cp, one, two, stranger])).toEqual([]);
     expect(judge([cp, one, stranger])).toMatchObject([
-      { where: "w-2", reason: "its kubelet has not registered it (there, but not of this cluster: old-1)" },
+      { where: "w-2", reason: "its kubelet has not registered it (registered, but not in this environment: old-1)" },
     ]);
   });
 
-  test("waits for a node whose kubelet has gone silent, or has not spoken yet", () => {
+  test("waits for a node whose kubelet has stopped reporting, or has not reported yet", () => {
     const said = (conditions: { type: string; status: string; reason: string; message: string }[]) =>
       judge(changed((node) => ({ ...node, status: { ...node.status, conditions } })));
     const silent = {
@@ -68,26 +68,26 @@ describe("S3.2 the gate NodesReady", () => {
     expect(said([silent])).toMatchObject([
       { where: "w-1", reason: "NodeStatusUnknown: Kubelet stopped posting node status." },
     ]);
-    expect(said([])).toMatchObject([{ where: "w-1", reason: "its kubelet says nothing" }]);
+    expect(said([])).toMatchObject([{ where: "w-1", reason: "its kubelet reports nothing" }]);
   });
 
   const taints = [{ key: "node.cloudprovider.kubernetes.io/uninitialized", effect: "NoSchedule" }];
   const untaken = () => changed((node) => ({ ...node, spec: { taints }, metadata: { ...node.metadata, labels: {} } }));
 
-  test("waits for the cloud's controller only where there is one", () => {
+  test("waits for the cloud controller only if there is one", () => {
     expect(judge(untaken(), withoutController)).toEqual([]);
     const code = "SLU-K116";
-    const isMissing = { kind: "pending", where: "Deployment cloud-controller", reason: "is not there", code };
+    const isMissing = { kind: "pending", where: "Deployment cloud-controller", reason: "does not exist", code };
     const reason = "has the taint node.cloudprovider.kubernetes.io/uninitialized:NoSchedule";
-    expect(judge(untaken())).toEqual([
+    expect(judge(untaken())).toMatchObject([
       isMissing,
       { kind: "pending", where: "w-1", reason, code },
       isMissing,
-      { kind: "pending", where: "w-1", reason: "lacks instance.hetzner.cloud/provided-by", code },
+      { kind: "pending", where: "w-1", reason: "does not have instance.hetzner.cloud/provided-by", code },
     ]);
   });
 
-  test("says first why the cloud's controller takes no node in, where it does not run", () => {
+  test("reports first that the cloud controller does not run, if that keeps nodes uninitialized", () => {
     const { pod, events } = podsOnW1().crash;
     const deployment = {
       metadata: { name: "cloud-controller", generation: 1 },
@@ -96,7 +96,7 @@ describe("S3.2 the gate NodesReady", () => {
     };
     const [why] = judge(untaken(), withController, { ...none, deployments: [deployment], pods: [pod], events });
     expect(why).toMatchObject({ where: "w-1", reason: expect.stringContaining("CrashLoopBackOff"), code: "SLU-K116" });
-    // Whether it runs is no question where it has done its work.
+    // Whether it runs does not matter once it has initialized the nodes.
     expect(judge(recordedNodes().healthy)).toEqual([]);
   });
 
@@ -106,4 +106,10 @@ describe("S3.2 the gate NodesReady", () => {
     const [apiAnswers] = nodesReady.conditions({ credentials, nodes, ...withController });
     expect(apiAnswers?.evaluate(seen)).toEqual([{ kind: "pending", reason: unreachable }]);
   });
+});
+
+test("the evidence of NodesReady in a few words", () => {
+  expect(nodesReady.words({ kubelets: { "cp-1": "v1.36.4", "w-1": "v1.36.4" } })).toBe(
+    "2 nodes Ready, kubelet v1.36.4",
+  );
 });

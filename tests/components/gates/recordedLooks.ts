@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Observations as a gate saw them on the lab, by what was going on. */
+/** Observations that gates made on the lab, by the situation. */
 export function recordedLooks<Observation>(gate: string): (name: string) => Observation {
   const looks = JSON.parse(readFileSync(new URL(`recorded/${gate}.json`, import.meta.url), "utf8"));
   return (name) => {

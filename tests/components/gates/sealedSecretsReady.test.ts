@@ -1,9 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { systemClock } from "../../../components/gates/clock.ts";
+import type { Workloads } from "../../../components/gates/kubernetes/workloads.ts";
 import { sealedSecretsReady } from "../../../components/gates/sealedSecretsReady.ts";
-import type { Workloads } from "../../../components/gates/workloads.ts";
 import type { Deployment, KubernetesObject } from "../../../components/kubernetes/objects.ts";
+import { systemClock } from "../../../components/waiting/clock.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 import { certificates } from "../kubernetes/certificates.ts";
 import { ObjectsApi } from "../kubernetes/objectsApi.ts";
@@ -23,7 +23,7 @@ const judge = (look: Look, wanted: string | undefined = certificate) =>
   verdicts(sealedSecretsReady.conditions({ ...inputs, ...(wanted && { certificate: wanted }) }), look);
 
 describe("S3.2 the gate SealedSecretsReady", () => {
-  test("opens where the controller hands out our certificate, and keeps that", () => {
+  test("opens when the controller serves our certificate, and keeps that as evidence", () => {
     expect(judge(seen({ fingerprint: ours }))).toEqual([]);
     expect(sealedSecretsReady.evidence(seen({ fingerprint: ours }), inputs)).toEqual({
       images: { controller: "docker.io/bitnami/sealed-secrets-controller:0.39.1" },
@@ -31,7 +31,7 @@ describe("S3.2 the gate SealedSecretsReady", () => {
     });
   });
 
-  test("S4.7 fails at once where it uses another key, with what to do", () => {
+  test("S4.7 fails at once if it uses another key, with what to do", () => {
     expect(judge(seen({ fingerprint: "00:11" }))).toEqual([
       {
         kind: "failed",
@@ -43,21 +43,21 @@ describe("S3.2 the gate SealedSecretsReady", () => {
     ]);
   });
 
-  test("waits while it does not hand one out", () => {
-    expect(judge(seen())).toMatchObject([{ kind: "pending", reason: "is not asked for its certificate yet" }]);
+  test("waits while it serves none", () => {
+    expect(judge(seen())).toMatchObject([{ kind: "pending", reason: "was not asked for its certificate yet" }]);
     expect(judge(seen({ fault: "no endpoints" }))).toMatchObject([{ kind: "pending", reason: "no endpoints" }]);
   });
 
-  test("is content with a controller that is ready where no key is ours", () => {
+  test("accepts any ready controller if the environment has no key", () => {
     expect(judge(seen(), "")).toEqual([]);
   });
 
   test("waits for the controller", () => {
-    expect(judge({ ...seen({ fingerprint: ours }), deployments: [] })).toMatchObject([{ reason: "is not there" }]);
+    expect(judge({ ...seen({ fingerprint: ours }), deployments: [] })).toMatchObject([{ reason: "does not exist" }]);
   });
 });
 
-describe("what the gate SealedSecretsReady looks at", () => {
+describe("the observation of SealedSecretsReady", () => {
   const path = "/api/v1/namespaces/kube-system/services/http:sealed-secrets-controller:http/proxy/v1/cert.pem";
   const deployments = "/apis/apps/v1/namespaces/kube-system/deployments";
   const pods = "/api/v1/namespaces/kube-system/pods";
@@ -83,7 +83,7 @@ describe("what the gate SealedSecretsReady looks at", () => {
     await api.stop();
   });
 
-  /** Looks on until the gate says so. */
+  /** Observes until the gate's conditions have this result. */
   async function until(reason: RegExp | undefined): Promise<void> {
     const own = { ...inputs, credentials: { kubeconfig: api.kubeconfig() }, certificate };
     for await (const one of sealedSecretsReady.observe(own, stop.current.signal, systemClock)) {
@@ -98,14 +98,14 @@ describe("what the gate SealedSecretsReady looks at", () => {
     cluster.put(deployments, { ...deployment, status: { ...deployment?.status, availableReplicas: 0 } } as Deployment);
   };
 
-  test("is what the controller hands out, asked for until it does", async () => {
+  test("is the certificate that the controller serves, requested until it does", async () => {
     served = [503, "no endpoints available"];
-    await until(/^does not hand out its certificate: 503 no endpoints available$/);
+    await until(/^does not serve its certificate: 503 no endpoints available$/);
     served = [200, certificate];
     await until(undefined);
   });
 
-  test("S1.7 is its pod, too, while it hands nothing out: one that crashes is named", async () => {
+  test("S1.7 has its pod, too, while it serves none: one that crashes is named", async () => {
     served = [503, "no endpoints available"];
     const waiting = { reason: "CrashLoopBackOff", message: "back-off 10s restarting failed container" };
     const container = { name: "controller", ready: false, restartCount: 3, image: "one", state: { waiting } };
@@ -115,7 +115,7 @@ describe("what the gate SealedSecretsReady looks at", () => {
     await looks;
   });
 
-  test("S4.7 is not what a pod has handed out that is no longer ready: another one may have another key", async () => {
+  test("S4.7 ignores the certificate of a pod that is no longer ready, because another may have another key", async () => {
     served = [200, certificate];
     const own = { ...inputs, credentials: { kubeconfig: api.kubeconfig() }, certificate };
     const told: unknown[] = [];
@@ -128,4 +128,11 @@ describe("what the gate SealedSecretsReady looks at", () => {
     }
     expect(told).toEqual([undefined]);
   });
+});
+
+test("the evidence of SealedSecretsReady in a few words", () => {
+  expect(sealedSecretsReady.words({ images: { controller: "sealed:0.39.1" }, certificate: "F6:D7:DC:B6:0D" })).toBe(
+    "version 0.39.1, sealing key F6:D7:DC:B6…",
+  );
+  expect(sealedSecretsReady.words({ images: { controller: "sealed:1" } })).toBe("version 1, its own key");
 });

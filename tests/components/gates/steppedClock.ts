@@ -1,6 +1,6 @@
-import type { Clock } from "../../../components/gates/clock.ts";
+import type { Clock } from "../../../components/waiting/clock.ts";
 
-/** Time that goes on only when a test says so. */
+/** Time that advances only when a test does it. */
 export class SteppedClock implements Clock {
   private time = 0;
   private timers: { readonly at: number; readonly call: () => void }[] = [];
@@ -17,12 +17,12 @@ export class SteppedClock implements Clock {
     };
   }
 
-  /** How many calls are still to come. */
+  /** How many timers are pending. */
   get pending(): number {
     return this.timers.length;
   }
 
-  /** Lets so much time pass, with everything that follows from it. */
+  /** Advances the time, with everything that follows from it. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.time + milliseconds;
     await settled();
@@ -38,7 +38,7 @@ export class SteppedClock implements Clock {
   }
 }
 
-/** When all that can go on without time passing has gone on. */
+/** Resolves when everything that needs no time has been done. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((done) => setImmediate(done));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import type { NodeView } from "../../../components/gates/nodeView.ts";
+import type { NodeView } from "../../../components/gates/talos/nodeView.ts";
 import { talosServices } from "../../../components/gates/talosServices.ts";
 import type { TalosService } from "../../../components/talos/client/talosClient.ts";
 import { recordedLooks } from "./recordedLooks.ts";
@@ -21,38 +21,49 @@ function withService(observation: Look, node: string, id: string, change: Partia
   }));
 }
 
-describe("TalosServices gate (S3.2)", () => {
+describe("S3.2 the gate TalosServices", () => {
   test.each(["1.12.6 healthy", "1.13.8 healthy"])(
-    "opens for %s, the dashboard without a health check included",
+    "opens for %s, including the dashboard without a health check",
     (name) => {
       expect(said(look(name))).toStrictEqual([]);
     },
   );
 
-  test("etcd that waits for bootstrap is named with its state", () => {
+  test("names etcd that waits for bootstrap, with its state", () => {
     expect(said(look("1.12.6 before bootstrap"))).toStrictEqual([
       "pending cp-1: etcd is Preparing (Running pre state)",
     ]);
   });
 
-  test("a worker's kubelet that cannot start is named in its own words (S3.4)", () => {
+  test("names a worker's kubelet that cannot start, in its own words (S3.4)", () => {
     expect(said(look("1.13.8 with a kubelet that cannot start"))).toContain(
       'pending w-1: kubelet is Failed (failed to run pre stage: service "kubelet": failed to mount /var/mnt/data: no such file or directory)',
     );
   });
 
-  test("a service that should be there and is not", () => {
+  test("takes failed services of a node for a stall, and none that only starts (S5.5)", () => {
+    const stalls = (observation: Look) =>
+      talosServices
+        .conditions(inputs)
+        .flatMap(({ evaluate }) =>
+          evaluate(observation).map((verdict) => (verdict.kind === "pending" ? verdict.stall : verdict.kind)),
+        );
+    expect(stalls(look("1.13.8 with a kubelet that cannot start"))).toContain("kubelet failed");
+    expect(stalls(look("1.12.6 before bootstrap"))).toEqual([undefined]);
+  });
+
+  test("names a missing service", () => {
     expect(said(withService(look("1.13.8 healthy"), "w-1", "kubelet", undefined))).toContain(
       "pending w-1: there is no service kubelet",
     );
   });
 
-  test("a health check that fails, of any service", () => {
+  test("names any service whose health check fails", () => {
     const sick = withService(look("1.13.8 healthy"), "w-1", "udevd", { healthy: false, message: "no answer" });
     expect(said(sick)).toStrictEqual(["pending w-1: udevd is Running, not healthy (no answer)"]);
   });
 
-  test("what is seen when it opens is the same at every healthy look", () => {
+  test("has the same evidence at every healthy observation", () => {
     const evidence = talosServices.evidence(look("1.13.8 healthy"), inputs);
     expect(
       talosServices.evidence(
@@ -62,4 +73,10 @@ describe("TalosServices gate (S3.2)", () => {
     ).toStrictEqual(evidence);
     expect(evidence).toMatchObject({ services: { "w-1": expect.stringMatching(/\bkubelet\b/) } });
   });
+});
+
+test("the evidence of TalosServices in a few words", () => {
+  expect(talosServices.words({ services: { "cp-1": "etcd kubelet", "w-1": "kubelet" } })).toBe(
+    "3 services healthy on 2 nodes",
+  );
 });

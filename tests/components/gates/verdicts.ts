@@ -1,8 +1,8 @@
-import type { GateDefinition } from "../../../components/gates/gateDefinition.ts";
+import type { GateCheck } from "../../../components/gates/gateDefinition.ts";
 
-/** All that a gate says of an observation, a line for each verdict: how it is, where, and why. */
+/** All verdicts of a gate on an observation, a line for each: kind, node or object, and reason. */
 export function verdicts<Inputs, Observation>(
-  gate: GateDefinition<Inputs, Observation>,
+  gate: GateCheck<Inputs, Observation>,
   inputs: Inputs,
   observation: Observation,
 ): readonly string[] {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { systemClock } from "../../../components/gates/clock.ts";
+import type { VirtualAddressObservation } from "../../../components/gates/talos/watchVirtualAddress.ts";
+import type { Answer } from "../../../components/gates/talos/whoAnswers.ts";
 import { virtualAddress } from "../../../components/gates/virtualAddress.ts";
-import { waitFor } from "../../../components/gates/waitLoop.ts";
-import type { VirtualAddressLook } from "../../../components/gates/watchVirtualAddress.ts";
-import type { Answer } from "../../../components/gates/whoAnswers.ts";
+import { systemClock } from "../../../components/waiting/clock.ts";
+import { waitFor } from "../../../components/waiting/waitLoop.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 import { certificates, type ServerCertificate } from "../kubernetes/certificates.ts";
 import { verdicts } from "./verdicts.ts";
@@ -14,19 +14,19 @@ const inputs = {
   credentials: { talos: { ca: "", crt: "", key: "" }, kubeconfig: "" },
 };
 
-/** A look at three control planes, of which each has its own address and those that are given; undefined is one that does not answer. */
+/** An observation of three control planes, each with its own address and the given ones; undefined is one that does not answer. */
 function look(answer: Answer | undefined, held: readonly (readonly string[] | undefined)[] = [[], [], []]) {
   const views = held.map((more, index) => {
     const [name, own] = [`cp-${index + 1}`, `10.0.0.1${index + 1}`];
-    const node = { name, role: "controlplane" as const, address: own, endpoint: own };
+    const node = { name, role: "controlplane" as const, address: own, talosAddress: own };
     if (more === undefined) return { node, tries: 3 };
     const state = { kind: "ours" as const, version: "v1.13.8" };
     return { node, tries: 0, state, facts: ["127.0.0.1", own, ...more] };
   });
-  return { address, views, ...(answer !== undefined && { answer }) } satisfies VirtualAddressLook;
+  return { address, views, ...(answer !== undefined && { answer }) } satisfies VirtualAddressObservation;
 }
 
-const said = (seen: VirtualAddressLook, by: "talos" | "kube-vip" = "talos") =>
+const said = (seen: VirtualAddressObservation, by: "talos" | "kube-vip" = "talos") =>
   verdicts(virtualAddress, { ...inputs, by }, seen);
 const none = { kind: "none", why: "does not answer within 2 s" } as const;
 
@@ -37,14 +37,14 @@ describe("S4.4 the gate VirtualAddress", () => {
     expect(virtualAddress.evidence(seen, inputs)).toEqual({ address, controlPlanes: ["cp-1", "cp-2", "cp-3"] });
   });
 
-  test("says nothing of what nobody has asked yet", () => {
+  test("reports nothing before the first observation", () => {
     const [condition] = virtualAddress.conditions(inputs);
     expect(condition?.evaluate(look(undefined))).toEqual([
-      { kind: "pending", where: address, reason: "was not asked yet", unseen: true },
+      { kind: "pending", where: address, reason: "was not probed yet", unseen: true },
     ]);
   });
 
-  test("waits while nobody answers, and says that no control plane has the address", () => {
+  test("waits while nothing answers, and reports that no control plane has the address", () => {
     expect(said(look(none), "kube-vip")).toEqual([
       `pending ${address}: does not answer within 2 s; no control plane has the address: kube-vip has brought it up on none of cp-1, cp-2, cp-3`,
     ]);
@@ -56,21 +56,21 @@ describe("S4.4 the gate VirtualAddress", () => {
     ]);
   });
 
-  test("names the control planes of which it is not known", () => {
-    expect(said(look(none, [[], undefined, []]))).toEqual([expect.stringMatching(/\(of cp-2 it is not known\)$/)]);
+  test("names the control planes of which it is unknown", () => {
+    expect(said(look(none, [[], undefined, []]))).toEqual([expect.stringMatching(/\(unknown for cp-2\)$/)]);
   });
 
-  test("S1.7 fails at once where somebody else answers, and says who", () => {
-    const why = "shows a certificate of others: it is of 'CN=nas', and 'CN=nas' signed it";
+  test("S1.7 fails at once if another machine answers, with its certificate", () => {
+    const why = "shows a foreign certificate: subject 'CN=nas', issuer 'CN=nas'";
     expect(said(look({ kind: "foreign", why }))).toEqual([
       `failed SLU-K107 ${address}: ${why}; no control plane has the address: talos has brought it up on none of cp-1, cp-2, cp-3`,
     ]);
   });
 
   test.each([
-    ["for another place, which no waiting mends", true, /^failed SLU-K102 /],
+    ["for another address, for which waiting does not help", true, /^failed SLU-K102 /],
     ["for another time", false, /^pending /],
-  ])("says of a certificate of ours that it is %s", (_, isName, expected) => {
+  ])("reports of this cluster's certificate that it is %s", (_, isName, expected) => {
     expect(said(look({ kind: "invalid", why: "the code", isName }, [[address], [], []]))).toEqual([
       expect.stringMatching(expected),
     ]);
@@ -78,12 +78,12 @@ describe("S4.4 the gate VirtualAddress", () => {
 
   test("waits while two control planes have the address", () => {
     expect(said(look({ kind: "ours" }, [[address], [], [address]]))).toEqual([
-      `pending ${address}: cp-1 and cp-3 have it`,
+      `pending ${address}: cp-1 and cp-3 hold it`,
     ]);
   });
 });
 
-describe("S4.4 the gate VirtualAddress, where somebody listens", () => {
+describe("S4.4 the gate VirtualAddress with a real server", () => {
   let api: ApiServer;
   afterEach(() => api.stop());
 
@@ -95,7 +95,7 @@ describe("S4.4 the gate VirtualAddress, where somebody listens", () => {
     const real = { ...inputs, address: "127.0.0.1", port, credentials: { ...inputs.credentials, kubeconfig } };
     return waitFor({
       conditions: virtualAddress.conditions(real),
-      settings: { deadline: 20, stable: 0 },
+      settings: { deadlineSeconds: 20, stableSeconds: 0 },
       clock: systemClock,
       observe: (signal) => virtualAddress.observe(real, signal, systemClock),
     });
@@ -106,10 +106,16 @@ describe("S4.4 the gate VirtualAddress, where somebody listens", () => {
     expect(api.asked).toEqual([]);
   });
 
-  test("fails for a stranger's", async () => {
+  test("fails for a foreign certificate", async () => {
     expect(await waitAt(certificates.stranger)).toMatchObject({
       kind: "failed",
       unmet: [{ verdict: { code: "SLU-K107", where: "127.0.0.1" } }],
     });
   });
+});
+
+test("the evidence of VirtualAddress in a few words", () => {
+  expect(virtualAddress.words({ address: "10.0.0.20", controlPlanes: ["cp-1", "cp-2"] })).toBe(
+    "10.0.0.20 is up, shared by cp-1, cp-2",
+  );
 });

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { systemClock } from "../../../components/gates/clock.ts";
 import { volumeTrial } from "../../../components/gates/volumeTrial.ts";
-import { waitFor } from "../../../components/gates/waitLoop.ts";
 import { KubernetesClient } from "../../../components/kubernetes/client.ts";
 import type { Pod } from "../../../components/kubernetes/objects.ts";
-import { VolumeProbeObjects } from "../../../components/kubernetes/volumeProbe.ts";
+import { probeName } from "../../../components/kubernetes/volumeProbe.ts";
+import { VolumeProbeObjects } from "../../../components/kubernetes/volumeProbeObjects.ts";
+import { systemClock } from "../../../components/waiting/clock.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 import { ObjectsApi } from "../kubernetes/objectsApi.ts";
 import { credentials, verdicts } from "./kubernetesLooks.ts";
+import { runTrial, type TrialOptions } from "./runTrial.ts";
 
 const probe = { storageClass: "hcloud-volumes", size: "10Gi", image: "registry.k8s.io/pause:3.10" };
 const trial = volumeTrial(credentials, probe);
@@ -15,7 +16,7 @@ type Look = Parameters<typeof trial.evidence>[0];
 type Volume = Look["volumes"][number];
 type Claim = Look["claims"][number];
 const nothing: Look = { claims: [], volumes: [], pods: [], events: [], unreachable: undefined, used: false };
-const named = { name: VolumeProbeObjects.called };
+const named = { name: probeName };
 const claim = (phase: string) => ({ metadata: named, status: { phase } });
 /** As the provisioner makes them, for the claim with that uid. */
 const volumeFor = (uid: string, claimRef: object = { ...named, namespace: "kube-system" }): Volume => ({
@@ -25,7 +26,7 @@ const volumeFor = (uid: string, claimRef: object = { ...named, namespace: "kube-
 const judge = (look: Partial<Look>) => verdicts(trial.conditions({}), { ...nothing, ...look });
 
 describe("S3.2 the trial of a volume", () => {
-  test("waits until the claim is bound, and says in the driver's words why it is not", () => {
+  test("waits until the claim is bound, and reports in the driver's words why it is not", () => {
     const said = {
       metadata: { name: "said" },
       involvedObject: { kind: "PersistentVolumeClaim", name: named.name },
@@ -37,20 +38,20 @@ describe("S3.2 the trial of a volume", () => {
       { kind: "pending", where: "test volume claim", reason: "is Pending: ProvisioningFailed: volume limit exceeded" },
       { kind: "pending", reason: "still there: sluice-volume-probe" },
     ]);
-    expect(judge({})).toMatchObject([{ where: "test volume claim", reason: "is not there" }]);
+    expect(judge({})).toMatchObject([{ where: "test volume claim", reason: "is missing" }]);
     expect(judge({ trouble: "403 exceeded quota" })).toMatchObject([{ reason: "403 exceeded quota" }]);
   });
 
-  test("waits until a pod has mounted it, and says why it has not", () => {
+  test("waits until a pod has mounted it, and reports why it has not [C29]", () => {
     const pod = { metadata: named, status: { phase: "Pending" } };
-    expect(judge({ claims: [claim("Bound")] })).toMatchObject([{ where: "test pod", reason: "is not there" }, {}]);
+    expect(judge({ claims: [claim("Bound")] })).toMatchObject([{ where: "test pod", reason: "does not exist" }, {}]);
     expect(judge({ claims: [claim("Bound")], pods: [pod] })[0]).toMatchObject({
       where: "test pod",
       reason: expect.stringContaining("is Pending"),
     });
   });
 
-  test("ends when what was made for it is gone again, the volume included", () => {
+  test("ends when everything that it created is deleted again, including the volume", () => {
     expect(judge({ used: true, volumes: [volumeFor("1")] })).toEqual([
       { kind: "pending", reason: "still there: pvc-1" },
     ]);
@@ -59,11 +60,11 @@ describe("S3.2 the trial of a volume", () => {
     ]);
   });
 
-  test("knows a volume by the claim that it was made for, and no other by the claim's name alone", () => {
+  test("identifies a volume by its claim, and not by the claim's name alone", () => {
     const others = [
       volumeFor("2", { name: "data" }),
       volumeFor("3", { namespace: "default" }),
-      // Somebody's own, which was there before and took the claim.
+      // Someone's own, which existed before and bound the claim.
       { ...volumeFor("4"), metadata: { name: "photos" } },
     ];
     expect(judge({ used: true, volumes: others })).toEqual([]);
@@ -82,7 +83,7 @@ describe("the objects of the trial", () => {
   });
   afterEach(() => api.stop());
 
-  test("are made, the claim first, also where a run before has made one of them", async () => {
+  test("are created, the claim first, even if an earlier run has created one of them", async () => {
     api.answer = (_, response) => void response.writeHead(api.asked.length === 1 ? 409 : 201).end("{}");
     expect(await objects.make(signal)).toBeUndefined();
     expect(api.asked).toEqual([
@@ -91,12 +92,12 @@ describe("the objects of the trial", () => {
     ]);
   });
 
-  test("are refused with the API's words", async () => {
+  test("fail with the API's words if it refuses them", async () => {
     api.answer = (_, response) => void response.writeHead(403).end(JSON.stringify({ message: "exceeded quota" }));
     expect(await objects.make(signal)).toBe("403 exceeded quota");
   });
 
-  test("are removed, and of what is gone nothing is said", async () => {
+  test("are deleted, and a missing one is not reported", async () => {
     const cluster = new ObjectsApi(api);
     expect(await objects.make(signal)).toBeUndefined();
     expect(await objects.remove()).toBeUndefined();
@@ -104,7 +105,7 @@ describe("the objects of the trial", () => {
     expect(await objects.remove()).toBeUndefined();
   });
 
-  test("are not removed where the API is gone, and why is said", async () => {
+  test("are not deleted if the API is gone, which is reported", async () => {
     await api.stop();
     expect(await objects.remove()).toMatch(/^cannot be removed: 127\.0\.0\.1:\d+ refuses the connection$/);
     await api.start();
@@ -124,7 +125,7 @@ describe("S3.2 a trial on a cluster", () => {
   });
   afterEach(() => api.stop());
 
-  /** Does what provisioner, binder, scheduler and kubelet do, and deletes of a class what its policy says. */
+  /** Does what provisioner, binder, scheduler and kubelet do, and deletes volumes as the class's policy says. */
   function works(policy: "Delete" | "Retain"): void {
     cluster.react = ({ type, collection, object }) => {
       const { name, uid = "" } = object.metadata;
@@ -146,22 +147,11 @@ describe("S3.2 a trial on a cluster", () => {
   }
   const uidOf = ({ spec }: Volume) => spec.claimRef?.uid;
   const policyOf = (path: string) => (cluster.get(path) as Volume | undefined)?.spec.persistentVolumeReclaimPolicy;
-  const trialOf = () => volumeTrial({ kubeconfig: api.kubeconfig() }, probe);
-  function run(deadline = 20, told: string[] = [], interrupted = new AbortController()) {
-    const gate = trialOf();
-    return waitFor({
-      conditions: gate.conditions({}),
-      settings: { deadline, stable: 0 },
-      clock: systemClock,
-      observe: (signal) => gate.observe({}, signal, systemClock),
-      onProgress: (text) => told.push(text),
-      interrupted: interrupted.signal,
-    });
-  }
+  const run = (options: TrialOptions = {}) => runTrial(volumeTrial({ kubeconfig: api.kubeconfig() }, probe), options);
   const changes = () =>
     api.asked.filter((call) => /^(POST|PATCH|DELETE)/.test(call)).map((call) => call.replace(core, ""));
 
-  test.each(["Delete", "Retain"] as const)("leaves no volume where the class says %s", async (policy) => {
+  test.each(["Delete", "Retain"] as const)("leaves no volume with a class that says %s", async (policy) => {
     works(policy);
     expect((await run()).kind).toBe("opened");
     expect(cluster.paths).toEqual([]);
@@ -173,7 +163,7 @@ describe("S3.2 a trial on a cluster", () => {
     ]);
   });
 
-  test("takes away what an earlier run has left, a volume that nobody claims any more too", async () => {
+  test("deletes what an earlier run has left, including a volume without a claim", async () => {
     const left = volumeFor("earlier");
     cluster.put(volumes, { ...left, spec: { ...left.spec, persistentVolumeReclaimPolicy: "Retain" } } as Volume);
     cluster.put(claims, claim("Pending"));
@@ -182,7 +172,7 @@ describe("S3.2 a trial on a cluster", () => {
     expect(cluster.paths).toEqual([]);
   });
 
-  test("leaves a volume alone that was somebody's before, and took the claim", async () => {
+  test("leaves a volume alone that existed before and bound the claim", async () => {
     const own = { ...volumeFor("any"), metadata: { name: "photos" } };
     works("Delete");
     const { react } = cluster;
@@ -196,11 +186,11 @@ describe("S3.2 a trial on a cluster", () => {
     expect(policyOf(`${volumes}/photos`)).toBe("Retain");
   });
 
-  test("S1.7 leaves no claim behind where the pod was refused and nobody waits any more", async () => {
+  test("S1.7 leaves no claim when the pod was refused and the wait is over", async () => {
     works("Retain");
     cluster.refuse = (method, path) => (method === "POST" && path === pods ? [403, "exceeded quota"] : undefined);
     const [told, interrupted] = [[] as string[], new AbortController()];
-    const end = run(20, told, interrupted);
+    const end = run({ told, interrupted });
     while (!told.some((text) => text.includes("exceeded quota"))) await new Promise((done) => setImmediate(done));
     expect(cluster.paths).not.toEqual([]);
     interrupted.abort();
@@ -208,7 +198,7 @@ describe("S3.2 a trial on a cluster", () => {
     expect(cluster.paths).toEqual([]);
   });
 
-  test("S1.7 tries a removal again that failed, and says meanwhile why it did", async () => {
+  test("S1.7 retries a removal that failed, and reports meanwhile why it did", async () => {
     works("Delete");
     let fails = 2;
     cluster.refuse = (method) => {
@@ -217,15 +207,15 @@ describe("S3.2 a trial on a cluster", () => {
       return [503, "etcd is busy"];
     };
     const told: string[] = [];
-    expect((await run(20, told)).kind).toBe("opened");
+    expect((await run({ told })).kind).toBe("opened");
     expect(told).toContainEqual(expect.stringMatching(/still there: .*\(cannot be removed: 503 etcd is busy\)/));
     expect(cluster.paths).toEqual([]);
   });
 
-  test("S1.7 has the reason in its end where it could not be removed in time", async () => {
+  test("S1.7 fails with the reason if it could not be removed in time", async () => {
     works("Delete");
     cluster.refuse = (method) => (method === "DELETE" ? [503, "etcd is busy"] : undefined);
-    expect(await run(1)).toMatchObject({
+    expect(await run({ deadlineSeconds: 1 })).toMatchObject({
       kind: "timeout",
       unmet: [{ verdict: { reason: expect.stringMatching(/^still there: .*etcd is busy/) } }],
     });

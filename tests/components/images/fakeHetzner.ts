@@ -1,5 +1,6 @@
-// The Hetzner API as far as the snapshots go: what it is asked, and answers in the order in which they are to come.
-import { hetznerApi } from "../../../components/machines/hetznerApi.ts";
+// The Hetzner API for snapshots: records the calls, and returns the given answers in order.
+import type { Send } from "../../../components/api/callApi.ts";
+import { type HetznerApi, hetznerApi } from "../../../components/api/hetznerApi.ts";
 
 export const token = "the-token";
 
@@ -19,15 +20,15 @@ export class FakeHetzner {
     this.answers = [...answers];
   }
 
-  readonly api = (given: string) => ({ ...hetznerApi(given), endpoint: "https://api", fetch: this.fetch });
+  readonly api = (given: string): HetznerApi => ({ ...hetznerApi(given), url: "https://api", send: this.send });
 
-  private readonly fetch = async (url: unknown, options?: RequestInit): Promise<Response> => {
-    this.asked.push(Object.fromEntries(new URL(String(url)).searchParams));
-    this.headers.push(options?.headers);
+  private readonly send: Send = async (url, { headers }) => {
+    this.asked.push(Object.fromEntries(new URL(url).searchParams));
+    this.headers.push(headers);
     const answer = this.answers.shift();
     if (answer === undefined) throw new Error("asked once too often");
     if (answer instanceof Error) throw answer;
-    return "status" in answer ? new Response(answer.body, { status: answer.status }) : Response.json(answer);
+    return { reason: "", ...("status" in answer ? answer : { status: 200, body: JSON.stringify(answer) }) };
   };
 }
 

@@ -19,9 +19,9 @@ const args: HetznerImageArgs = {
   factory: "factory.example.org",
   location: "fsn1",
   build: false,
-  deadline: 45,
+  deadlineSeconds: 45,
   token: "the-token",
-  isTokenStandIn: false,
+  isTokenPlaceholder: false,
 };
 const snapshotType = "pulumi-nodejs:dynamic/images:HetznerSnapshot";
 const state: MockOptions["state"] = ({ type, inputs }) =>
@@ -35,7 +35,7 @@ async function children(changes?: Partial<HetznerImageArgs>) {
 }
 
 describe("the image of Hetzner servers", () => {
-  test("S0.1 is a snapshot, looked for by the labels of the image, with the token as a secret", async () => {
+  test("S0.1 is a snapshot, found by the labels of the image, with the token as a secret", async () => {
     const [snapshot, ...others] = await children();
     expect(others).toEqual([]);
     expect(snapshot).toMatchObject({
@@ -48,12 +48,12 @@ describe("the image of Hetzner servers", () => {
     });
   });
 
-  test("S0.1 is found by other labels where they are given", async () => {
+  test("S0.1 is found by other labels if they are configured", async () => {
     const [snapshot] = await children({ labels: { own: "yes" } });
     expect(snapshot).toMatchObject({ inputs: { labels: { own: "yes" } } });
   });
 
-  test("S0.1 is known by the snapshot's id", async () => {
+  test("S0.1 has the snapshot's id", async () => {
     const { result } = await make();
     expect(await unwrap(result.image)).toMatchObject({ known: true, value: "42" });
   });
@@ -63,14 +63,14 @@ describe("the image of Hetzner servers", () => {
     expect(await unwrap(result.image)).toMatchObject({ known: false });
   });
 
-  test("S0.1 is made by a command before it is looked for, where that is asked for", async () => {
+  test("S0.1 is made by a command before the lookup, if that is configured", async () => {
     const [command, snapshot] = await children({ build: true, labels: { own: "yes" } });
     expect(command).toMatchObject({
       type: "command:local:Command",
       name: "dev-build",
       parent: "sluice:images:HetznerImage dev",
       inputs: {
-        create: "node scripts/hetznerSnapshot.ts",
+        create: "node scripts/cli/snapshot.ts",
         environment: {
           HCLOUD_TOKEN: { secret: "the-token" },
           PKR_VAR_talos_version: "1.13.8",
@@ -87,15 +87,15 @@ describe("the image of Hetzner servers", () => {
   });
 
   test.each([
-    [false, /^Make it: npm run snapshot -- \w+; or have it made: hetzner\.snapshot\.build: true/],
+    [false, /^Make one: npm run snapshot -- \w+; or set hetzner\.snapshot\.build to true/],
     [true, /^hetzner\.snapshot\.build is on .*: npm run snapshot -- \w+$/],
-  ])("S0.1 comes with what to type where there is none: build %s", async (build, expected) => {
+  ])("S0.1 has a remedy with the command to type if there is none: build %s", async (build, expected) => {
     const snapshot = (await children({ build })).find(({ type }) => type === snapshotType);
     expect(snapshot?.inputs).toMatchObject({ remedy: expect.stringMatching(expected) });
   });
 
   test("U2 keeps the token that the state has in a preview without one", async () => {
-    const kept = (await children({ build: true, isTokenStandIn: true })).map(({ ignoreChanges }) => ignoreChanges);
+    const kept = (await children({ build: true, isTokenPlaceholder: true })).map(({ ignoreChanges }) => ignoreChanges);
     expect(kept).toEqual([["environment.HCLOUD_TOKEN"], ["token"]]);
   });
 });

@@ -1,18 +1,22 @@
 import { describe, expect, test } from "@jest/globals";
-import { installerImage, talosPlatform } from "../../../components/images/installer.ts";
+import { installerImage } from "../../../components/images/installer.ts";
+import { existingPlatform } from "../../../components/machines/existing/existingPlatform.ts";
+import { hetznerPlatform } from "../../../components/machines/hetzner/hetznerPlatform.ts";
+import { proxmoxPlatform } from "../../../components/machines/proxmox/proxmoxPlatform.ts";
+import type { Addressing, PlatformTraits } from "../../../components/model/platformTraits.ts";
 
-describe("Installer image (S2.3)", () => {
-  test.each([
-    ["hetzner", "dhcp", "hcloud"],
-    ["proxmox", "dhcp", "metal"],
-    ["proxmox", "meta", "metal"],
-    ["proxmox", "nocloud", "nocloud"],
-    ["existing", "dhcp", "metal"],
-  ] as const)("%s with addresses by %s is Talos' platform %s", (platform, addressing, expected) => {
-    expect(talosPlatform(platform, addressing)).toBe(expected);
+describe("the installer image (S2.3)", () => {
+  test.each<[PlatformTraits, Addressing, string]>([
+    [hetznerPlatform, "dhcp", "hcloud"],
+    [proxmoxPlatform, "dhcp", "metal"],
+    [proxmoxPlatform, "meta", "metal"],
+    [proxmoxPlatform, "nocloud", "nocloud"],
+    [existingPlatform, "dhcp", "metal"],
+  ])("of $name with addresses by %s is for Talos' platform %s", (platform, addressing, expected) => {
+    expect(platform.talosPlatform(addressing)).toBe(expected);
   });
 
-  test("the reference names factory, platform, schematic and version", () => {
+  test("is named with factory, platform, schematic and version", () => {
     const args = { factory: "factory.talos.dev", schematicId: "ce4c", talosVersion: "1.12.6" };
     expect(installerImage({ ...args, platform: "metal", secureBoot: false })).toBe(
       "factory.talos.dev/metal-installer/ce4c:v1.12.6",

@@ -3,9 +3,12 @@ import fc from "fast-check";
 import { parse } from "yaml";
 import { installerSchematic, type NodeSchematicArgs, nodeSchematic } from "../../../components/images/nodeSchematic.ts";
 import { schematicYaml } from "../../../components/images/schematic.ts";
+import { existingPlatform } from "../../../components/machines/existing/existingPlatform.ts";
+import { hetznerPlatform } from "../../../components/machines/hetzner/hetznerPlatform.ts";
+import { proxmoxPlatform } from "../../../components/machines/proxmox/proxmoxPlatform.ts";
 
 const home: NodeSchematicArgs = {
-  platform: "proxmox",
+  platform: proxmoxPlatform,
   network: { nodeCidr: "10.0.0.0/16", gateway: "10.0.0.1", nameservers: ["10.0.0.1"], addressing: "meta" },
   image: { extensions: ["siderolabs/qemu-guest-agent"], kernelArgs: ["quiet"] },
 };
@@ -19,7 +22,7 @@ function networkOf(args: NodeSchematicArgs, of = node) {
 }
 
 describe("the image of a node", () => {
-  test("S4.3 holds the node's network under META key 10, for the only NIC, whose name the kernel is told to count", () => {
+  test("S4.3 has the node's network under META key 10, for the only NIC, which a kernel argument names eth0", () => {
     const { meta, ...rest } = nodeSchematic(home, node);
     expect(rest).toEqual({ extensions: ["siderolabs/qemu-guest-agent"], kernelArgs: ["quiet", "net.ifnames=0"] });
     expect(meta?.map(({ key }) => key)).toEqual([10]);
@@ -48,7 +51,7 @@ describe("the image of a node", () => {
     });
   });
 
-  test("S4.3 names a NIC that it has nothing for, or Talos would ask a DHCP server on it: a VLAN that the node tags itself", () => {
+  test("S4.3 names a NIC without an address for a VLAN that the node tags, because Talos would use DHCP on it", () => {
     const vlan = { tag: 20, mode: "trunk" } as const;
     const { links, addresses, routes } = networkOf({ ...home, network: { ...home.network, vlan } });
     expect(links).toEqual([
@@ -61,25 +64,28 @@ describe("the image of a node", () => {
     expect([addresses[0].linkName, routes[0].outLinkName]).toEqual(["net0.20", "net0.20"]);
   });
 
-  test("S4.3 knows of no VLAN that the node's port is in", () => {
+  test("S4.3 has no VLAN for a port in mode access", () => {
     const vlan = { tag: 20, mode: "access" } as const;
     expect(networkOf({ ...home, network: { ...home.network, vlan } })).toEqual(networkOf(home));
   });
 
-  test("S2.3 names a kernel argument once", () => {
+  test("S2.3 has each kernel argument once", () => {
     const image = { extensions: [], kernelArgs: ["net.ifnames=0"] };
     expect(nodeSchematic({ ...home, image }, node).kernelArgs).toEqual(["net.ifnames=0"]);
   });
 
   test.each([
-    { platform: "proxmox", addressing: "nocloud" },
-    { platform: "existing", addressing: "meta" },
-    { platform: "hetzner", addressing: "dhcp" },
-  ] as const)("S4.3 is every node's where no address is in it: $platform, $addressing", ({ platform, addressing }) => {
-    expect(nodeSchematic({ ...home, platform, network: { ...home.network, addressing } }, node)).toEqual(home.image);
-  });
+    { platform: proxmoxPlatform, addressing: "nocloud" },
+    { platform: existingPlatform, addressing: "meta" },
+    { platform: hetznerPlatform, addressing: "dhcp" },
+  ] as const)(
+    "S4.3 is the same for every node if it has no address: $platform.name, $addressing",
+    ({ platform, addressing }) => {
+      expect(nodeSchematic({ ...home, platform, network: { ...home.network, addressing } }, node)).toEqual(home.image);
+    },
+  );
 
-  test("S4.3 is installed from what all nodes are, which is the same with addresses by DHCP: nothing is in the way from there to META", () => {
+  test("S4.3 is installed by the installer of all nodes, which is the same with DHCP, so that DHCP can become META", () => {
     const kernelArgs = ["quiet", "net.ifnames=0"];
     const dhcp: NodeSchematicArgs = { ...home, network: { ...home.network, addressing: "dhcp" } };
     expect(installerSchematic(home)).toEqual({ ...home.image, kernelArgs });
@@ -87,7 +93,7 @@ describe("the image of a node", () => {
     expect(nodeSchematic(dhcp, node)).toEqual(installerSchematic(home));
   });
 
-  test("S4.2 S4.3 is another one for every node, and follows from its own entry alone", () => {
+  test("S4.2 S4.3 differs for every node, and is derived from its own entry alone", () => {
     const octet = fc.integer({ min: 1, max: 254 });
     const nodes = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), address: fc.tuple(octet, octet) });
     fc.assert(

@@ -13,7 +13,7 @@ const args: ProxmoxImagesArgs = {
   secureBoot: false,
   factory: "factory.example.org",
   storage: "local",
-  deadline: 45,
+  deadlineSeconds: 45,
   installer: shared,
   nodes: [
     { name: "cp-1", host: "pve1", schematic: shared },
@@ -27,7 +27,7 @@ const registration = "pulumi-nodejs:dynamic/images:FactorySchematic";
 const file = "proxmoxve:download/file:File";
 
 describe("the images of Proxmox machines", () => {
-  test("S4.1 are one for each host, all from a schematic that the factory was told before", async () => {
+  test("S4.1 are one for each host, all from a schematic that was sent to the factory before", async () => {
     const { resources, result } = await make();
     expect(resources.map(title)).toEqual([
       `${file} home-image-pve1`,
@@ -49,7 +49,7 @@ describe("the images of Proxmox machines", () => {
       },
       dependencies: [`${registration} home-image`],
     });
-    // Where hosts share the storage, neither writes over the other's.
+    // If hosts share the storage, neither overwrites the other's.
     const names = resources.slice(0, 2).map(({ inputs }) => (inputs as { fileName: string }).fileName);
     expect(new Set(names).size).toBe(2);
     expect(resources[2]?.inputs).toMatchObject({
@@ -61,7 +61,7 @@ describe("the images of Proxmox machines", () => {
     expect(ids.map(({ value }) => value)).toEqual(["home-image-pve1-id", "home-image-pve2-id", "home-image-pve1-id"]);
   });
 
-  test("S4.3 are a node's own where they hold its address", async () => {
+  test("S4.3 are separate for each node if they have its address", async () => {
     const nodes = args.nodes.map((node) => ({ ...node, schematic: own(node.name) }));
     const { resources, result } = await make({ platform: "metal", nodes });
     expect(resources.map(title)).toEqual([
@@ -79,12 +79,12 @@ describe("the images of Proxmox machines", () => {
     expect(image && (await unwrap(image)).value).toBe("home-image-cp-2-id");
   });
 
-  test("S2.5 are signed where the firmware wants that", async () => {
+  test("S2.5 are signed if the firmware requires that", async () => {
     const { resources } = await make({ secureBoot: true });
     expect(resources[0]?.inputs).toMatchObject({ url: expect.stringMatching(/\/nocloud-amd64-secureboot\.qcow2$/) });
   });
 
-  test("S4.2 of other nodes stay as they are when one is added", async () => {
+  test("S4.2 do not change for other nodes when one is added", async () => {
     const added = { name: "cp-0", host: "pve3", schematic: shared };
     const before = await make();
     const after = await make({ nodes: [added, ...args.nodes] });

@@ -4,14 +4,14 @@ import { schematicId, schematicYaml } from "../../../components/images/schematic
 
 const guestAgent = "siderolabs/qemu-guest-agent";
 
-describe("Schematic (S2.3)", () => {
-  test("the guest agent alone has the id given in the requirements", () => {
+describe("a schematic (S2.3)", () => {
+  test("with the guest agent alone has the known id", () => {
     expect(schematicId({ extensions: [guestAgent], kernelArgs: [] })).toBe(
       "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515",
     );
   });
 
-  test("the guest agent with a kernel argument has the id given in the requirements", () => {
+  test("with the guest agent and a kernel argument has the known id [C18]", () => {
     const kernelArgs = ["talos.logging.kernel=udp://127.0.0.1:6050"];
     expect(schematicId({ extensions: [guestAgent], kernelArgs })).toBe(
       "a7f294c4436e874167652f711750f9bc607c89f12f7c27f183584a25763a2bca",
@@ -31,7 +31,7 @@ describe("Schematic (S2.3)", () => {
       { kernelArgs: [], meta: [{ key: 10, value: "foo" }] },
       "d308a2a5ee2277bed5fbaa104fcbc8d59122abfa737df987a95b4ca763459a7f",
     ],
-  ])("%s has the id that the factory's test expects", (_title, schematic, id) => {
+  ])("with %s has the id that the factory's test expects", (_title, schematic, id) => {
     expect(schematicId({ extensions: [], ...schematic })).toBe(id);
   });
 
@@ -64,11 +64,11 @@ describe("Schematic (S2.3)", () => {
         kernelArgs: ["*", "&a", "a: b", "a:b", "a #b", "- a", "-a", "{a}", "'", '"', "%a", "@a", "a ", ":", "---"],
       },
     ],
-  ])("values that YAML has to quote are written as the factory writes them: %s", (id, schematic) => {
+  ])("quotes values in YAML as the factory does: %s", (id, schematic) => {
     expect(schematicId(schematic)).toBe(id);
   });
 
-  test("the YAML has the factory's field order, four spaces a level, and leaves empty fields out", () => {
+  test("has the factory's field order, an indent of four spaces, and no empty fields", () => {
     expect(
       schematicYaml({
         extensions: [guestAgent, "siderolabs/tailscale"],
@@ -89,7 +89,7 @@ describe("Schematic (S2.3)", () => {
     expect(schematicYaml({ extensions: [], kernelArgs: [] })).toBe("customization: {}\n");
   });
 
-  test("no two schematics have one id", () => {
+  test("has an id that no other schematic has", () => {
     const words = fc.array(fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 6 }), { maxLength: 3 });
     fc.assert(
       fc.property(words, words, words, words, (extensions, kernelArgs, otherExtensions, otherArgs) => {
@@ -103,7 +103,7 @@ describe("Schematic (S2.3)", () => {
     );
   });
 
-  test("what cannot stand on one line of printable ASCII is refused", () => {
+  test("is refused with a value that is not one line of printable ASCII", () => {
     const refused = (value: string) => () =>
       schematicId({ extensions: [], kernelArgs: [], meta: [{ key: 10, value }] });
     expect(refused("a\nb")).toThrow('a schematic holds printable ASCII on one line only, not "a\\nb"');

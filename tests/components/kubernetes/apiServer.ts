@@ -7,13 +7,15 @@ import { certificates, type ServerCertificate } from "./certificates.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** An API server with one list, at every path, and whatever else a test makes of it. */
+/** An API server with one list at every path, which a test can change. */
 export class ApiServer {
-  /** Every request, in its order: `GET /path`, without what a watch adds. */
+  /** Every request, in order: `GET /path`, without the query of a watch. */
   readonly asked: string[] = [];
-  /** Answers in place of the list where it is set. */
+  /** How many connections were made. */
+  connections = 0;
+  /** Answers instead of the list, if it is set. */
   answer: Answer | undefined;
-  /** Answers what would change something, where it is set. */
+  /** Answers requests that would change something, if it is set. */
   change: Answer | undefined;
   private version = 1;
   private readonly items = new Map<string, KubernetesObject>();
@@ -24,6 +26,9 @@ export class ApiServer {
 
   constructor(certificate: ServerCertificate = certificates.server) {
     this.server = createServer(certificate, (request, response) => this.serve(request, response));
+    this.server.on("secureConnection", () => {
+      this.connections += 1;
+    });
   }
 
   async start(): Promise<void> {

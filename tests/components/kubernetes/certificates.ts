@@ -1,6 +1,6 @@
-// Made for tests, good for a hundred years and for 127.0.0.1 alone. The keys guard nothing.
+// Generated for tests, valid for a hundred years and only for 127.0.0.1. The keys protect nothing.
 
-/** What a server shows. */
+/** The certificate of a server, and its key. */
 export interface ServerCertificate {
   readonly cert: string;
   readonly key: string;

@@ -24,12 +24,12 @@ describe("a kubeconfig", () => {
   });
 
   test.each([
-    ["is no YAML", "users: [{token: geheim", "the kubeconfig is not one: it cannot be read as YAML"],
-    ["is only a text", "geheim", "the kubeconfig is not one: it cannot be read as YAML"],
-    ["is empty", "", "the kubeconfig is not one: it cannot be read as YAML"],
+    ["is no YAML", "users: [{token: geheim", "the kubeconfig cannot be read as YAML"],
+    ["is only a text", "geheim", "the kubeconfig cannot be read as YAML"],
+    ["is empty", "", "the kubeconfig cannot be read as YAML"],
     ["has another context", stringify({ ...config, "current-context": "geheim" }), "the kubeconfig names no cluster"],
     ["has no cluster", stringify({ ...config, clusters: [] }), "the kubeconfig names no cluster"],
-  ])("that %s is an error that tells nothing of it", (_, text, message) => {
+  ])("that %s is an error that quotes nothing of it", (_, text, message) => {
     expect(() => readKubeconfig(text)).toThrow(new Error(message));
   });
 });

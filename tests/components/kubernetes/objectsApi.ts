@@ -15,13 +15,13 @@ interface Watcher {
   readonly response: ServerResponse;
 }
 
-/** Objects by the path of their list, as an API server keeps them: read, watched, made, merged into and deleted. */
+/** Objects by the path of their list, as an API server keeps them: read, watched, created, patched and deleted. */
 export class ObjectsApi {
-  /** The status that a call ends with in place of its work, and its words. */
+  /** The status and message with which a call fails. */
   refuse: (method: string, path: string) => readonly [status: number, message: string] | undefined = () => undefined;
-  /** What controllers do about a change: another change, at once. */
+  /** The reaction of controllers to a change: another change, at once. */
   react: (change: Pick<Change, "type" | "collection" | "object">) => void = () => undefined;
-  /** Answers what is no object. */
+  /** Answers requests for other paths than objects. */
   other: (path: string, response: ServerResponse) => boolean = () => false;
   private readonly changes: Change[] = [];
   private readonly objects = new Map<string, KubernetesObject>();

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { systemClock } from "../../../components/gates/clock.ts";
 import { KubernetesClient } from "../../../components/kubernetes/client.ts";
 import type { KubernetesObject } from "../../../components/kubernetes/objects.ts";
 import { observe } from "../../../components/kubernetes/observe.ts";
 import { type Seen, watch } from "../../../components/kubernetes/watch.ts";
+import { systemClock } from "../../../components/waiting/clock.ts";
 import { SteppedClock } from "../gates/steppedClock.ts";
 import { ApiServer } from "./apiServer.ts";
 
@@ -20,7 +20,7 @@ afterEach(async () => {
   await api.stop();
 });
 
-/** What a watch reports, to be taken one after the other. */
+/** What a watch reports, to be read one after another. */
 class Reports {
   readonly done: Promise<void>;
   private readonly queue: string[] = [];
@@ -43,7 +43,7 @@ class Reports {
     return this.queue.shift() ?? "";
   }
 
-  /** Reads on until it says so. */
+  /** Reads until the function returns true. */
   async until(wanted: string | RegExp): Promise<void> {
     const matches = (text: string) => (typeof wanted === "string" ? text === wanted : wanted.test(text));
     while (!matches(await this.next()));
@@ -54,15 +54,15 @@ async function start(): Promise<Reports> {
   return new Reports(new KubernetesClient(api.kubeconfig(), systemClock));
 }
 
-/** Resolves when the server has been asked for so many watches. */
+/** Resolves when the server has received this number of watches. */
 async function watched(times: number): Promise<void> {
   while (api.asked.filter((call) => call.startsWith("WATCH")).length < times) {
     await new Promise((done) => setImmediate(done));
   }
 }
 
-describe("a watch", () => {
-  test("tells what there is, and then every change", async () => {
+describe("a watch of the Kubernetes API", () => {
+  test("reports what exists, and then every change", async () => {
     api.put("a");
     const reports = await start();
     expect(await reports.next()).toBe("a");
@@ -74,7 +74,7 @@ describe("a watch", () => {
     expect(api.asked).toEqual(["GET /api/v1/nodes", "WATCH /api/v1/nodes"]);
   });
 
-  test("goes on where it was when the server ends it, and misses nothing", async () => {
+  test("resumes where it was when the server ends it, and misses nothing", async () => {
     const reports = await start();
     await watched(1);
     api.endWatches();
@@ -83,7 +83,7 @@ describe("a watch", () => {
     expect(api.asked.filter((call) => call.startsWith("GET"))).toHaveLength(1);
   });
 
-  test("pauses before it goes on where the server ends each watch at once, though without an error", async () => {
+  test("pauses before it resumes if the server ends each watch at once without an error", async () => {
     const clock = new SteppedClock();
     api.answer = (request, response) => {
       const list = { metadata: { resourceVersion: "1" }, items: [] };
@@ -98,7 +98,7 @@ describe("a watch", () => {
     while (watches() < 2) await clock.advance(0);
   });
 
-  test("does not call the API unreachable when a connection breaks off and the next one holds", async () => {
+  test("does not report the API as unreachable when a connection breaks and the next one works", async () => {
     const reports = await start();
     expect(await reports.next()).toBe("");
     await watched(1);
@@ -117,7 +117,7 @@ describe("a watch", () => {
     expect(api.asked.filter((call) => call.startsWith("GET"))).toHaveLength(2);
   });
 
-  test("S1.7 says that the API is gone, and goes on when it is back", async () => {
+  test("S1.7(6) reports that the API is gone, and resumes when it is back", async () => {
     api.put("a");
     const reports = await start();
     await reports.until("a");
@@ -128,7 +128,7 @@ describe("a watch", () => {
     await reports.until("a");
   });
 
-  test("takes a kind that is not known yet for an empty list", async () => {
+  test("treats a kind that is not known yet as an empty list", async () => {
     api.answer = (_, response) => void response.writeHead(404).end("404 page not found");
     const reports = await start();
     expect(await reports.next()).toBe("");
@@ -137,12 +137,12 @@ describe("a watch", () => {
     await reports.until("a");
   });
 
-  test("says in the API's words why it may not look", async () => {
+  test("reports in the API's words why it may not list", async () => {
     api.answer = (_, response) => void response.writeHead(403).end(JSON.stringify({ message: "nodes is forbidden" }));
     expect(await (await start()).next()).toBe("403 nodes is forbidden");
   });
 
-  test("S1.7 does not wait for an answer for longer than three seconds", async () => {
+  test("S1.7(7) waits at most three seconds for an answer", async () => {
     const clock = new SteppedClock();
     api.answer = () => undefined;
     const reports = new Reports(new KubernetesClient(api.kubeconfig(), clock), clock);
@@ -151,7 +151,7 @@ describe("a watch", () => {
     expect(await reports.next()).toMatch(/^127\.0\.0\.1:\d+ did not answer within 3 s$/);
   });
 
-  test("does not believe a silent connection for longer than twelve seconds", async () => {
+  test("drops a connection that is silent for twelve seconds", async () => {
     const clock = new SteppedClock();
     void new Reports(new KubernetesClient(api.kubeconfig(), clock), clock);
     while (api.asked.length < 2 || clock.pending !== 1) await clock.advance(0);
@@ -160,7 +160,7 @@ describe("a watch", () => {
     expect(api.asked.at(-1)).toBe("WATCH /api/v1/nodes");
   });
 
-  test("ends when nobody looks any more", async () => {
+  test("ends when its consumer ends", async () => {
     const reports = await start();
     await watched(1);
     stop.abort();
@@ -169,7 +169,7 @@ describe("a watch", () => {
 });
 
 describe("an observation of several kinds", () => {
-  test("comes when each has been looked at, and says which could not be", async () => {
+  test("comes when each kind has been listed, and names those that could not be", async () => {
     api.put("a");
     api.answer = (request, response) => {
       if (request.url?.startsWith("/two"))
@@ -187,9 +187,9 @@ describe("an observation of several kinds", () => {
     expect(value).toEqual({ one: [{ metadata: { name: "a" } }], two: [], unreachable: "500 etcd is gone" });
   });
 
-  test("tells nothing of a kubeconfig that cannot be read", async () => {
+  test("quotes nothing of a kubeconfig that cannot be read", async () => {
     const look = observe({ kubeconfig: "users: [{token: geheim" }, { one: "/one" }, stop.signal, systemClock);
     const error = await look.next().catch((reason: Error) => reason);
-    expect(String(error)).toBe("Error: the kubeconfig is not one: it cannot be read as YAML");
+    expect(String(error)).toBe("Error: the kubeconfig cannot be read as YAML");
   });
 });

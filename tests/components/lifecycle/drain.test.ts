@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
-import { systemClock } from "../../../components/gates/clock.ts";
 import type { Pod } from "../../../components/kubernetes/objects.ts";
 import { cordon, drain, isEvicted } from "../../../components/lifecycle/drain.ts";
+import { systemClock } from "../../../components/waiting/clock.ts";
 import { ApiServer } from "../kubernetes/apiServer.ts";
 
 jest.setTimeout(30_000);
@@ -50,14 +50,14 @@ describe("the drain of a node", () => {
     );
   });
 
-  test("asks again when a budget that forbade it has changed", async () => {
+  test("retries when a budget that forbade it has changed [C24]", async () => {
     api.put("a");
     let refusals = 0;
     api.change = ({ url }, response) => {
       if (refusals === 0) {
         refusals += 1;
         response.writeHead(429).end(budget);
-        api.put("budget"); // every path of this server has the same list: it stands for a budget that changes
+        api.put("budget"); // every path of this server has the same list: it represents a budget that changes
         return;
       }
       response.writeHead(201).end("{}");
@@ -67,7 +67,7 @@ describe("the drain of a node", () => {
     expect(refusals).toBe(1);
   });
 
-  test("that is not done in time names the pod and who forbids it", async () => {
+  test("that is not done in time names the pod and the disruption budget [C24]", async () => {
     api.put("a");
     api.change = (_, response) => void response.writeHead(429).end(budget);
     await expect(drained(0.5)).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe("the drain of a node", () => {
     });
   });
 
-  test("says so when the Kubernetes API does not answer", async () => {
+  test("reports that the Kubernetes API does not answer", async () => {
     const kubeconfig = api.kubeconfig();
     await api.stop();
     const made = drain({ kubeconfig, node: "w-1", until: clock.now() + 500, report: () => undefined }, clock);
@@ -87,7 +87,7 @@ describe("the drain of a node", () => {
     await api.start();
   });
 
-  test("is begun by keeping new pods away", async () => {
+  test("starts with a cordon", async () => {
     await cordon({ kubeconfig: api.kubeconfig(), node: "w-1" }, clock);
     expect(api.asked).toEqual(["PATCH /api/v1/nodes/w-1"]);
   });
@@ -102,7 +102,7 @@ describe("the drain of a node", () => {
     ["a pod of a DaemonSet", pod({ ownerReferences: [{ kind: "DaemonSet", name: "a", uid: "1" }] }), false],
     ["a static pod", pod({ annotations: { "kubernetes.io/config.mirror": "hash" } }), false],
     ["a pod that is done", pod({}, "Succeeded"), false],
-  ])("takes away %s: %#", (_, one, isTaken) => {
+  ])("evicts %s: %#", (_, one, isTaken) => {
     expect(isEvicted(one)).toBe(isTaken);
   });
 });

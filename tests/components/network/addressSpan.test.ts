@@ -2,13 +2,13 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { addressSpan, isInOrder, spanHas, spansMeet } from "../../../components/network/addressSpan.ts";
 
-describe("addresses one after the other", () => {
+describe("a span of addresses", () => {
   test.each([
     ["10.0.0.50-10.0.0.99", "10.0.0.50", "10.0.0.99"],
     ["10.0.0.64/27", "10.0.0.64", "10.0.0.95"],
     ["10.0.0.70/27", "10.0.0.64", "10.0.0.95"],
     ["10.0.0.7/32", "10.0.0.7", "10.0.0.7"],
-  ])("S2.4 are the same however they are written: %s", (text, first, last) => {
+  ])("S2.4 is the same in every notation: %s", (text, first, last) => {
     expect(addressSpan(text)).toEqual({ first, last });
   });
 
@@ -17,11 +17,11 @@ describe("addresses one after the other", () => {
     ["10.0.0.99-10.0.1.0", true],
     ["10.0.0.99-10.0.0.100", true],
     ["10.0.1.0-10.0.0.99", false],
-  ])("S2.4 are counted as numbers: %s", (text, inOrder) => {
+  ])("S2.4 is counted in numbers: %s", (text, inOrder) => {
     expect(isInOrder(addressSpan(text))).toBe(inOrder);
   });
 
-  test("S2.4 meet where one of them has an address that the other has too", () => {
+  test("S2.4 overlaps another exactly if they share an address", () => {
     const address = fc.integer({ min: 0, max: 40 });
     const span = fc.tuple(address, address).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
     const written = ({ from, to }: { from: number; to: number }) => addressSpan(`10.0.0.${from}-10.0.0.${to}`);

@@ -11,7 +11,7 @@ import {
 } from "../../../components/network/cidr.ts";
 import { addressOf, anyAddress, anyCidr, boundsOf, numberOf } from "./ipv4.ts";
 
-test("S2.4 a /22 that is written with a host's address has its network, first host and broadcast address", () => {
+test("S2.4 a /22 written with a host's address has its network, first host and broadcast address", () => {
   expect(networkOf("192.168.21.7/22")).toBe("192.168.20.0/22");
   expect(networkAddress("192.168.21.7/22")).toBe("192.168.20.0");
   expect(firstHost("192.168.21.7/22")).toBe("192.168.20.1");
@@ -30,7 +30,7 @@ test("S2.4 any two ranges overlap exactly when they share a number", () => {
   );
 });
 
-test("S2.4 whether one range overlaps another does not depend on which is asked", () => {
+test("S2.4 overlapping does not depend on the order of two ranges", () => {
   fc.assert(fc.property(anyCidr, anyCidr, (one, other) => overlaps(one, other) === overlaps(other, one)));
 });
 
@@ -44,7 +44,7 @@ test("S2.4 an address is in a range exactly when its number is between the range
   );
 });
 
-test("S2.4 a range is in another exactly when both its ends are", () => {
+test("S2.4 a range is inside another exactly when both its ends are", () => {
   fc.assert(
     fc.property(anyCidr, anyCidr, (outer, inner) => {
       const [first, last] = boundsOf(outer);
@@ -54,7 +54,7 @@ test("S2.4 a range is in another exactly when both its ends are", () => {
   );
 });
 
-test("S2.4 the network of a range is the same addresses, and its own network", () => {
+test("S2.4 the network of a range has the same addresses, and is its own network", () => {
   fc.assert(
     fc.property(anyCidr, (cidr) => {
       expect(boundsOf(networkOf(cidr))).toEqual(boundsOf(cidr));

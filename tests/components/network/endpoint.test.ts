@@ -12,12 +12,12 @@ const three: EndpointArgs = {
     { role: "worker", address: "10.0.0.21" },
   ],
 };
-const loadBalancer = { loadBalancer: { address: "10.0.0.5" } };
+const loadBalancer = "10.0.0.5";
 
 test.each<[string, EndpointArgs, string]>([
   ["the one that is set", { ...three, endpoint: "k8s.example.org", network: { vip: "10.0.0.20" } }, "k8s.example.org"],
-  ["else the VIP", { ...three, network: { vip: "10.0.0.20" }, hetzner: loadBalancer }, "10.0.0.20"],
-  ["else the load balancer", { ...three, hetzner: loadBalancer }, "10.0.0.5"],
+  ["else the VIP", { ...three, network: { vip: "10.0.0.20" }, loadBalancer }, "10.0.0.20"],
+  ["else the load balancer", { ...three, loadBalancer }, "10.0.0.5"],
   ["else the only control plane", { ...three, nodes: three.nodes.slice(2) }, "10.0.0.13"],
 ])("S4.4 the endpoint is %s", (_, args, expected) => {
   expect(controlPlaneEndpoint(args)).toBe(expected);
@@ -26,7 +26,7 @@ test.each<[string, EndpointArgs, string]>([
 test("S4.4 several control planes alone have no endpoint", () => {
   expect(findEndpoint(three)).toBeUndefined();
   expect(() => controlPlaneEndpoint(three)).toThrow(
-    "no endpoint: set endpoint, network.vip or hetzner.loadBalancer.address, or keep to one control plane",
+    "no endpoint: set endpoint or network.vip, or keep to one control plane",
   );
 });
 

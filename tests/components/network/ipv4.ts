@@ -1,4 +1,4 @@
-// IPv4 by hand, to judge the library's arithmetic by: an address is a number, a range is two of them.
+// IPv4 by hand, to check the library's arithmetic: an address is a number, a range is two of them.
 import fc from "fast-check";
 
 export const addressOf = (value: bigint): string =>
@@ -17,7 +17,7 @@ export function boundsOf(cidr: string): readonly [first: bigint, last: bigint] {
 
 const anyNumber = fc.bigInt({ min: 0n, max: 2n ** 32n - 1n });
 
-/** Half of the addresses lie close together, or two random ones would hardly ever meet. */
+/** Half of the addresses are close together, because two random ones would hardly ever be equal. */
 export const anyAddress = fc.oneof(anyNumber, fc.bigInt({ min: 0x0a000000n, max: 0x0a0003ffn })).map(addressOf);
 
 export const anyCidr = fc

@@ -5,8 +5,8 @@ import { recordPlatform, release, releaseType, summary } from "./platformResourc
 const make = (values: Record<string, unknown>, nodeCount = 5) =>
   recordPlatform((provider) => new Cilium("home-cilium", { version: "1.18.8", nodeCount, values }, { provider }));
 
-describe("Cilium", () => {
-  test("S4.6 is one release, told what it must know of Talos", async () => {
+describe("the release of Cilium", () => {
+  test("S4.6 has the values that Talos needs [C22]", async () => {
     const { resources } = await make({});
     expect(summary(resources)).toEqual([
       {
@@ -32,19 +32,19 @@ describe("Cilium", () => {
     });
   });
 
-  test("S4.6 asks for no capability that Talos gives to no pod", () => {
+  test("S4.6 requests no capability that Talos denies to pods", () => {
     const text = JSON.stringify(talosValues(5));
     expect(text).toContain("SYS_ADMIN");
     expect(text).not.toContain("SYS_MODULE");
   });
 
-  test("has one operator where there is one node, for two never share one", () => {
+  test("has one operator on a single node, because two never share a node", () => {
     expect([1, 2, 5].map((count) => talosValues(count).operator)).toEqual(
       [1, 2, 2].map((replicas) => ({ replicas, rollOutPods: true })),
     );
   });
 
-  test("takes values of the environment's own over those", async () => {
+  test("is merged with the environment's own values, which win", async () => {
     const { resources } = await make({ cgroup: { hostRoot: "/other" }, hubble: { enabled: false } });
     expect(summary(resources)[0]?.inputs).toMatchObject({
       values: { cgroup: { autoMount: { enabled: false }, hostRoot: "/other" }, hubble: { enabled: false } },

@@ -21,7 +21,7 @@ const namespace = "kubernetes:core/v1:Namespace home-flux-namespace";
 const controllers = `${releaseType} home-flux-controllers`;
 
 describe("Flux", () => {
-  test("S3.1 is its controllers, the repository, and the Kustomization that the cluster begins with", async () => {
+  test("S3.1 has its controllers, the repository, and the root Kustomization", async () => {
     const { resources } = await make();
     expect(summary(resources)).toEqual([
       {
@@ -92,17 +92,17 @@ describe("Flux", () => {
     ]);
   });
 
-  test("S3.2 stays at the commit that is asked for", async () => {
+  test("S3.2 stays at the commit in flux.revision", async () => {
     const { resources } = await make({ revision: "0123abc" });
     const [told] = summary(resources).filter(({ type }) => type.endsWith(":GitRepository"));
     expect(told?.inputs).toMatchObject({ spec: { ref: { branch: "main", commit: "0123abc" } } });
   });
 
-  test("leaves its namespace behind when it is taken out, for nobody would end what is in it", async () => {
+  test("leaves its namespace when it is uninstalled, because nothing would finalize what is in it", async () => {
     expect((await make()).retained).toEqual([namespace]);
   });
 
-  test("S3.1 has the credentials and the age key, as secrets, before it is told to use them", async () => {
+  test("S3.1 has the credentials and the age key, as secrets, before the objects that use them", async () => {
     const { resources } = await make({ password: "the-password" }, "the-age-key");
     const secrets = summary(resources).filter(({ type }) => type === "kubernetes:core/v1:Secret");
     expect(secrets.map(({ name, inputs, dependencies }) => ({ name, inputs, dependencies }))).toEqual([
@@ -142,13 +142,13 @@ describe("Flux", () => {
   });
 });
 
-describe("what the repository is fetched with", () => {
+describe("the credentials for the repository", () => {
   const { username } = source;
   test.each([
     ["nothing, where everyone may read", {}, undefined],
     ["a name and a password over HTTP", { password: "p" }, { username: "git", password: "p" }],
     ["a key and the server's over SSH", { sshKey: "k", knownHosts: "h" }, { identity: "k", known_hosts: "h" }],
-  ])("is %s", (_, given, wanted) => {
+  ])("are %s", (_, given, wanted) => {
     expect(gitCredentials({ username, ...given })).toEqual(wanted);
   });
 });

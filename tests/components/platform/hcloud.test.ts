@@ -4,11 +4,11 @@ import { HcloudCsi } from "../../../components/platform/hcloudCsi.ts";
 import { HcloudSecret, type HcloudSecretArgs } from "../../../components/platform/hcloudSecret.ts";
 import { recordPlatform, release, releaseType, summary } from "./platformResources.ts";
 
-describe("what Hetzner's programs know the cloud by", () => {
+describe("the cloud credentials of Hetzner's programs", () => {
   const make = (args: HcloudSecretArgs) =>
     recordPlatform((provider) => new HcloudSecret("home-hcloud", args, { provider }));
 
-  test("S3.1 is one Secret, which is secret in the state too", async () => {
+  test("S3.1 are one Secret, which is secret in the state too", async () => {
     const { resources } = await make({ token: "the-token", network: "home" });
     expect(summary(resources)).toEqual([
       {
@@ -26,13 +26,13 @@ describe("what Hetzner's programs know the cloud by", () => {
     ]);
   });
 
-  test("U2 stays as it is in a preview that has no token", async () => {
-    const { resources } = await make({ token: "a stand-in", network: "home", keepToken: true });
+  test("U2 stay unchanged in a preview without a token", async () => {
+    const { resources } = await make({ token: "a placeholder", network: "home", keepToken: true });
     expect(resources.map(({ ignoreChanges }) => ignoreChanges)).toEqual([["stringData"], []]);
   });
 });
 
-test("S3.2 the cloud controller knows nodes by their private addresses and makes no routes, which are Cilium's", async () => {
+test("S3.2 the cloud controller identifies nodes by their private addresses and makes no routes, which are Cilium's", async () => {
   const args = { version: "1.25.1", podCidr: "10.42.0.0/16", networkZone: "eu-central" };
   const { resources } = await recordPlatform(
     (provider) => new HcloudCloudControllerManager("home-ccm", args, { provider }),
@@ -59,7 +59,7 @@ test("S3.2 the cloud controller knows nodes by their private addresses and makes
   ]);
 });
 
-test("S3.2 the driver is the chart as it is, which looks for the token in the same Secret", async () => {
+test("S3.2 the driver is the unchanged chart, which reads the token from the same Secret", async () => {
   const { resources } = await recordPlatform(
     (provider) => new HcloudCsi("home-csi", { version: "2.19.0" }, { provider }),
   );

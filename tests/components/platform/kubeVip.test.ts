@@ -18,7 +18,7 @@ async function environment(changes?: Partial<KubeVipArgs>) {
 }
 
 describe("kube-vip", () => {
-  test("S3.1 is a DaemonSet that may lead, and may do nothing else in the cluster", async () => {
+  test("S3.1 is a DaemonSet that may hold its lease, and has no other permission in the cluster", async () => {
     const { resources } = await make();
     const made = resources.filter(({ type }) => type.startsWith("kubernetes:"));
     expect(made.map(({ type, dependencies }) => [type, dependencies])).toEqual([
@@ -39,7 +39,7 @@ describe("kube-vip", () => {
     });
   });
 
-  test("S4.4 answers for addresses of Services too where it is told to, and leaves it to Cilium to say which those are", async () => {
+  test("S4.4 answers for addresses of Services if configured, which Cilium assigns", async () => {
     const services = { interface: "enp6s18" };
     expect(await environment({ services, interface: "tailscale0" })).toMatchObject({
       svc_enable: "true",
@@ -62,7 +62,7 @@ describe("kube-vip", () => {
     expect(pods?.dependencies).toContainEqual(expect.stringContaining("ClusterRoleBinding"));
   });
 
-  test("S4.4 runs on control planes before there is a network: in that of its host, on nodes that are not Ready", async () => {
+  test("S4.4 runs on control planes before the pod network: in the host's network, on nodes that are not Ready", async () => {
     expect(await pods()).toMatchObject({
       hostNetwork: true,
       nodeSelector: { "node-role.kubernetes.io/control-plane": "" },
@@ -74,14 +74,14 @@ describe("kube-vip", () => {
     });
   });
 
-  test("S4.4 reaches the API by KubePrism, as no Service leads anywhere yet", async () => {
+  test("S4.4 reaches the API by KubePrism, because no Service works yet", async () => {
     expect(await environment()).toMatchObject({
       KUBERNETES_SERVICE_HOST: "localhost",
       KUBERNETES_SERVICE_PORT: "7445",
     });
   });
 
-  test("S4.4 brings the address up by ARP on the one that leads, on the interface that it is told", async () => {
+  test("S4.4 brings the address up by ARP on the leader, on the configured interface", async () => {
     const wanted = { address: "10.0.0.20", vip_arp: "true", cp_enable: "true", vip_leaderelection: "true" };
     expect(await environment()).toMatchObject(wanted);
     expect(await environment()).not.toHaveProperty("vip_interface");

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { kubernetesProvider } from "../../../components/platform/kubernetesProvider.ts";
 import { record } from "../../support/mocks.ts";
 
-test("U2 U3 previews and refreshes bear a cluster that is gone, and what it held stays in the state", async () => {
+test("U2 U3 S5.2 the provider of what is in the cluster has no timeout of its own, which Helm would have too; previews and refreshes tolerate a cluster that is gone, and its resources stay in the state", async () => {
   const kubeconfig = pulumi.secret("the kubeconfig");
   const { resources } = await record(() => kubernetesProvider("home", { kubeconfig, clusterIdentifier: "abc" }));
   expect(resources.map(({ type, name, inputs }) => ({ type, name, inputs }))).toEqual([
@@ -16,7 +16,6 @@ test("U2 U3 previews and refreshes bear a cluster that is gone, and what it held
         skipUpdateUnreachable: "true",
         deleteUnreachable: "false",
         enableSecretMutable: "true",
-        kubeClientSettings: '{"timeout":2}',
       },
     },
   ]);

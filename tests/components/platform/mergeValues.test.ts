@@ -11,7 +11,7 @@ test("maps are merged key by key, and the later value wins", () => {
   });
 });
 
-test("lists are taken whole, and so is what is a map on one side only", () => {
+test("lists are replaced as one value, and so is a map that is no map on the other side", () => {
   expect(mergeValues({ a: ["x", "y"], b: { c: 1 }, d: 2 }, { a: ["z"], b: null, d: { e: 3 } })).toEqual({
     a: ["z"],
     b: null,
@@ -19,7 +19,7 @@ test("lists are taken whole, and so is what is a map on one side only", () => {
   });
 });
 
-test("nothing merged over values leaves them, and values over themselves are what they were", () => {
+test("merging nothing over values, or values over themselves, changes nothing", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (values) => {
       expect(mergeValues(values, {})).toEqual(values);

@@ -1,4 +1,4 @@
-// What a component of the platform asks the engine for, as short as it can be read.
+// The resources of a component of the platform, in short form.
 import * as kubernetes from "@pulumi/kubernetes";
 import { type RecordedResource, type Recording, record } from "../../support/mocks.ts";
 
@@ -13,14 +13,14 @@ export async function recordPlatform(
   return { ...recording, resources: recording.resources.filter(({ type }) => type !== "pulumi:providers:kubernetes") };
 }
 
-/** Type, name, inputs and what is waited for; the rest is alike for all. */
+/** Type, name, inputs and dependencies; the rest is the same for all. */
 export function summary(resources: readonly RecordedResource[]) {
   return resources
     .filter(({ type }) => !type.startsWith("sluice:"))
     .map(({ type, name, parent, inputs, dependencies }) => ({ type, name, parent, inputs, dependencies }));
 }
 
-/** Inputs of a release that a test has no own words for. */
+/** Inputs of a release that a test does not check separately. */
 export function release(chart: string, repository: string, version: string, name: string, namespace: string) {
   return {
     chart,

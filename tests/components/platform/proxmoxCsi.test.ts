@@ -18,7 +18,7 @@ const args: ProxmoxCsiArgs = {
 };
 
 describe("volumes of Proxmox", () => {
-  test("S3.2 come from the official chart, with the account in a Secret of its own and a place on every node", async () => {
+  test("S3.2 come from the official chart, with the account in its own Secret and a pod on every node", async () => {
     const { resources } = await recordPlatform((provider) => new ProxmoxCsi("home-csi", args, { provider }));
     const { repositoryOpts: _, ...named } = release(
       "oci://ghcr.io/sergelogvinov/charts/proxmox-csi-plugin",
@@ -65,7 +65,7 @@ describe("volumes of Proxmox", () => {
     });
   });
 
-  test("have the token in no value of the chart, which Helm would keep in a Secret of its own", async () => {
+  test("have no token in the chart's values, which Helm would keep in another Secret", async () => {
     const { resources } = await recordPlatform((provider) => new ProxmoxCsi("home-csi", args, { provider }));
     const chart = resources.find(({ type }) => type === releaseType);
     expect(JSON.stringify(chart)).not.toContain("the-secret");

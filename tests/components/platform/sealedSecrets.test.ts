@@ -16,8 +16,8 @@ const controller = release(
 );
 const parent = "sluice:platform:SealedSecrets home-sealed-secrets";
 
-describe("sealed-secrets", () => {
-  test("S4.7 finds our key when it starts, and never makes one in its place", async () => {
+describe("the release of sealed-secrets", () => {
+  test("S4.7 finds this environment's key when it starts, and never generates another", async () => {
     const { resources } = await make(sealingKey);
     expect(summary(resources)).toEqual([
       {
@@ -54,14 +54,14 @@ describe("sealed-secrets", () => {
     ]);
   });
 
-  test("S4.7 keep a former key in the cluster, for what is sealed in git is sealed for that", async () => {
+  test("S4.7 keeps a former key in the cluster, because secrets in git are sealed for it", async () => {
     const { retained } = await make(sealingKey);
     expect(retained).toEqual(["kubernetes:core/v1:Secret home-sealed-secrets-key"]);
     const other = { ...sealingKey, certificate: "another certificate" };
     expect(fingerprint(other)).not.toBe(fingerprint(sealingKey));
   });
 
-  test("make and renew their own key where none is given", async () => {
+  test("generates and renews its own key if none is configured", async () => {
     const { resources } = await make();
     expect(summary(resources)).toEqual([
       {

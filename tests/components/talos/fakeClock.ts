@@ -1,9 +1,9 @@
-import type { Clock } from "../../../components/gates/clock.ts";
+import type { Clock } from "../../../components/waiting/clock.ts";
 
-/** Turns of the event loop in which nothing may happen before the clock goes on. */
+/** Turns of the event loop without an event before the clock advances. */
 const idle = 3;
 
-/** A clock that goes on by itself: whenever nothing else is to be done, its next timer is due. */
+/** A clock that advances itself: whenever nothing else is to be done, its next timer is due. */
 export class FakeClock implements Clock {
   /** Seconds of every timer that came due. */
   readonly waits: number[] = [];

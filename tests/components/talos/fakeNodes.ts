@@ -1,18 +1,25 @@
-// Nodes as the Talos API shows them, as far as they are asked here. They change only by what is sent to them, and by what a test says.
+// Nodes with the parts of the Talos API that are used here. They change only by the calls to them, and by a test.
 import { status } from "@grpc/grpc-js";
 import { stringify } from "yaml";
-import type { NodeState, Validity } from "../../../components/talos/client/nodeState.ts";
+import {
+  kubeletSpecs,
+  staticPodStatuses,
+  staticPods,
+} from "../../../components/talos/access/controlPlaneComponents.ts";
+import type { NodeAccess, NodeClient } from "../../../components/talos/access/nodeAccess.ts";
+import { machineConfigs } from "../../../components/talos/access/nodeResources.ts";
+import type { Validity } from "../../../components/talos/client/handshake.ts";
+import type { NodeState } from "../../../components/talos/client/nodeState.ts";
 import { resources } from "../../../components/talos/client/resources.ts";
 import type {
   ApplyMode,
   ResourceEvent,
   ResourceType,
   TalosResource,
+  TalosService,
 } from "../../../components/talos/client/talosClient.ts";
-import { mainDocument } from "../../../components/talos/configDocuments.ts";
-import type { NodeAccess, NodeClient } from "../../../components/talos/nodeAccess.ts";
-import { machineConfigs } from "../../../components/talos/nodeResources.ts";
-import { rebootChanges } from "../../../components/talos/rebootRules.ts";
+import { mainDocument } from "../../../components/talos/config/configDocuments.ts";
+import { rebootChanges } from "../../../components/talos/config/rebootRules.ts";
 import { FakeClock } from "./fakeClock.ts";
 
 export const credentials = { ca: "ca", crt: "crt", key: "MARKER of the key" };
@@ -28,6 +35,34 @@ export function refusal(code: status, details: string): Error {
 
 export const unavailable = () => refusal(status.UNAVAILABLE, "Connection dropped");
 
+/** A fault of a call: it throws this error. */
+export function raise(error: Error): () => never {
+  return () => {
+    throw error;
+  };
+}
+
+/** The message that some work fails with. */
+export function failure(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "it succeeded",
+    ({ message }: Error) => message,
+  );
+}
+
+export interface FakeEtcd {
+  state: string;
+  healthy: boolean;
+  /** Whether it has ever written anything; one that runs has. */
+  data?: boolean;
+  /** Its last event. */
+  message?: string;
+  /** When it was started, by the node's clock: the boot starts it at 1, and containers run from 5 on. */
+  startedMs?: number;
+}
+
+const etcdImage = "registry/etcd:v1";
+
 export class FakeNode {
   /** Every call that would change something, in order. */
   readonly calls: string[] = [];
@@ -36,26 +71,36 @@ export class FakeNode {
   invalid: Validity = "name";
   running: string | undefined;
   persistent: string | undefined;
-  etcd: { state: string; healthy: boolean } = { state: "Preparing", healthy: false };
+  etcd: FakeEtcd = { state: "Preparing", healthy: false };
+  /** Of machined. */
+  log: string[] = [];
+  images: string[] = [etcdImage];
+  /** The control plane's static pods by their names, as Talos has written them and as they run; none on a worker. */
+  readonly pods = new Map<string, { manifest: string; readonly status: object | undefined }>();
+  kubelet = { spec: "as at first", version: "1", healthy: true };
   /** Whether the service that runs containers is up. */
   cri = true;
   members: readonly string[] = [];
   version = "1.13.8";
   schematic = "the-schematic";
   kubeconfig = "";
-  /** Told when etcd has a member less, by its name. */
+  /** What etcd's snapshot consists of. */
+  snapshot: readonly Uint8Array[] = [];
+  /** The snapshot that the node was given. */
+  recovered: Buffer | undefined;
+  /** Called when etcd has lost a member, with its name. */
   without: (name: string) => void = () => undefined;
   mac = "02:00:00:00:00:01";
   uuid = "the-uuid";
-  /** Which of the machine's boots it is in. */
+  /** The number of the machine's current boot. */
   boots = 1;
   /** While it is ours. */
   stage = "running";
   /** Whether it has another address without its config. */
   isMoved = false;
-  /** Whether something comes of a bootstrap that was accepted. */
+  /** Whether an accepted bootstrap has an effect. */
   heeds = () => true;
-  /** What goes wrong, by the name of the call; taken from the front. */
+  /** Errors by the name of the call; the first one is used first. */
   readonly faults = new Map<string, (() => unknown)[]>();
   readonly name: string;
   private readonly clock: FakeClock;
@@ -88,12 +133,14 @@ export class FakeNode {
     this.kind = "unreachable";
     this.clock.after(3000, () => {
       this.boots += 1;
+      this.log = [];
+      if (this.etcd.state !== "Running") this.etcd = { state: "Preparing", healthy: false, data: this.hasData };
       this.stage = "running";
       this.boot();
     });
   }
 
-  /** Comes back with what the next boot begins with. */
+  /** Comes back in the state of the next boot. */
   boot(): void {
     this.running = this.persistent;
     if (this.running !== undefined) this.kind = "ours";
@@ -120,6 +167,7 @@ export class FakeNode {
       if (this.kind !== way) throw unavailable();
       this.faults.get(name)?.shift()?.();
     };
+    const snapshot = () => this.snapshot;
     return {
       close: () => undefined,
       version: async () => {
@@ -131,9 +179,11 @@ export class FakeNode {
         await called(dryRun ? "trial" : "apply");
         return this.apply(config, mode, dryRun);
       },
-      bootstrap: async () => {
-        this.calls.push("bootstrap");
+      bootstrap: async ({ recoverEtcd = false } = {}) => {
+        this.calls.push(recoverEtcd ? "bootstrap with the snapshot" : "bootstrap");
         await called("bootstrap");
+        this.log.push("[talos] bootstrap request received");
+        this.etcd = { state: "Preparing", healthy: false, startedMs: 10 };
         if (!this.heeds()) return;
         this.etcd = { state: "Running", healthy: true };
         this.changed();
@@ -149,11 +199,26 @@ export class FakeNode {
       },
       services: async () => {
         await called("services");
-        return [{ id: "etcd", state: this.etcd.state, message: "" }];
+        return this.services();
       },
+      hasEtcdData: async () => {
+        await called("hasEtcdData");
+        return this.hasData;
+      },
+      logLines: async () => this.log,
+      systemImages: async () => this.images,
       etcdMembers: async () => {
         await called("etcdMembers");
         return this.members.map((name) => ({ id: name, name, peerUrls: [`https://${name}:2380`], learner: false }));
+      },
+      etcdSnapshot: async function* (this: void) {
+        await called("etcdSnapshot");
+        yield* snapshot();
+      },
+      etcdRecover: async (snapshot) => {
+        this.calls.push("recover");
+        await called("etcdRecover");
+        this.recovered = Buffer.concat(await Array.fromAsync(snapshot));
       },
       etcdForfeitLeadership: async () => {
         this.calls.push("forfeit");
@@ -196,6 +261,23 @@ export class FakeNode {
     };
   }
 
+  private get hasData(): boolean {
+    return this.etcd.data ?? this.etcd.state === "Running";
+  }
+
+  private services(): readonly TalosService[] {
+    const { state, healthy, message = "Running pre state", startedMs = 1 } = this.etcd;
+    const events = [
+      { state: "Starting", message: "Starting service", atMs: startedMs },
+      { state, message, atMs: startedMs + 1 },
+    ];
+    const cri = { state: "Running", message: "Health check successful", atMs: 5 };
+    return [
+      { id: "etcd", state, healthy, message, events },
+      ...(this.cri ? [{ id: "cri", healthy: true, ...cri, events: [cri] }] : []),
+    ];
+  }
+
   private apply(config: string, chosen: ApplyMode, dryRun: boolean) {
     const needsReboot = this.running !== undefined && rebootChanges(this.running, config).length > 0;
     const mode = chosen === "AUTO" ? (needsReboot ? "REBOOT" : "NO_REBOOT") : chosen;
@@ -214,7 +296,19 @@ export class FakeNode {
       [resources.services.type]: {
         etcd: { running: this.etcd.state === "Running", healthy: this.etcd.healthy },
         cri: this.cri ? { running: true, healthy: true } : undefined,
+        kubelet: { running: true, healthy: this.kubelet.healthy },
       },
+      [resources.etcdSpec.type]: { etcd: { image: etcdImage } },
+      [staticPods.type]: Object.fromEntries(
+        [...this.pods].map(([name, { manifest }]) => [
+          name,
+          { metadata: { name, namespace: "kube-system" }, manifest },
+        ]),
+      ),
+      [staticPodStatuses.type]: Object.fromEntries(
+        [...this.pods].map(([name, { status }]) => [`kube-system/${name}-${this.name}`, status]),
+      ),
+      [kubeletSpecs.type]: { kubelet: this.kubelet.spec },
       [resources.links.type]: { lo: { hardwareAddr: "00:00:00:00:00:00" }, eth0: { hardwareAddr: this.mac } },
       [resources.systemInformation.type]: { systeminformation: { uuid: this.uuid } },
       [resources.disks.type]: { sda: { dev_path: "/dev/sda", pretty_size: "80 GB", transport: "virtio" } },
@@ -222,7 +316,7 @@ export class FakeNode {
     };
     return Object.entries(specs[type] ?? {})
       .filter(([, spec]) => spec !== undefined)
-      .map(([id, spec]) => ({ id, version: "1", spec }));
+      .map(([id, spec]) => ({ id, version: id === "kubelet" ? this.kubelet.version : "1", spec }));
   }
 
   private async *watch(of: ResourceType, way: string, signal?: AbortSignal): AsyncGenerator<ResourceEvent> {
@@ -245,19 +339,19 @@ export class FakeNode {
   }
 }
 
-/** A world with these nodes in it, each reached at its own name. */
+/** A context with these nodes, each reached by its own name. */
 export class FakeWorld {
   readonly clock = new FakeClock();
   readonly said: string[] = [];
   readonly noted: string[] = [];
   readonly nodes = new Map<string, FakeNode>();
-  readonly chance = () => 0;
+  readonly random = () => 0;
   readonly report = (text: string) => void this.said.push(text);
   readonly note = async (text: string) => void this.noted.push(text);
   readonly access: NodeAccess = {
-    probe: async (endpoint) => this.at(endpoint).state(),
-    maintenance: (endpoint) => this.at(endpoint).client("maintenance"),
-    configured: (endpoint, _credentials, node = endpoint) => this.at(node).client("ours"),
+    probe: async (talosAddress) => this.node(talosAddress).state(),
+    maintenance: (talosAddress) => this.node(talosAddress).client("maintenance"),
+    configured: (talosAddress, _credentials, node = talosAddress) => this.node(node).client("ours"),
   };
 
   add(name: string): FakeNode {
@@ -266,14 +360,27 @@ export class FakeWorld {
     return node;
   }
 
-  private at(endpoint: string): FakeNode {
-    const node = this.nodes.get(endpoint);
-    if (node === undefined) throw new Error(`there is no node ${endpoint}`);
+  /** Control planes that run etcd with these members; one that is removed is gone for all of them. */
+  addControlPlanes(names: readonly string[], members: readonly string[] = names): FakeNode[] {
+    const nodes = names.map((name) => this.add(name).runs(config({}, "controlplane")));
+    for (const node of nodes) {
+      node.etcd = { state: "Running", healthy: true };
+      node.members = members;
+      node.without = (gone) => {
+        for (const one of nodes) one.members = one.members.filter((name) => name !== gone);
+      };
+    }
+    return nodes;
+  }
+
+  node(name: string): FakeNode {
+    const node = this.nodes.get(name);
+    if (node === undefined) throw new Error(`there is no node ${name}`);
     return node;
   }
 }
 
-/** All that anybody could read. */
-export function everythingSaid(world: FakeWorld, error?: unknown): string {
-  return JSON.stringify([world.said, world.noted, error instanceof Error ? error.message : error]);
+/** Everything that a user can read. */
+export function everythingSaid(context: FakeWorld, error?: unknown): string {
+  return JSON.stringify([context.said, context.noted, error instanceof Error ? error.message : error]);
 }

@@ -1,7 +1,7 @@
-import type { MachineConfigInput, MachineNode } from "../../../components/talos/machineInput.ts";
+import type { MachineConfigInput, MachineNode } from "../../../components/talos/config/machineInput.ts";
 import { machineInput, machineNode } from "./machineInput.ts";
 
-/** Proxmox at home: static addresses, VIP, logs to a collector, patches of the person's own. */
+/** Proxmox at home: static addresses, VIP, logs to a collector, the user's own patches. */
 const home = {
   nodes: [
     { name: "home-cp-1", role: "controlplane", address: "10.0.0.11", mac: "02:00:00:00:00:0b" },
@@ -62,7 +62,7 @@ const trunk = {
   network: { vip: "10.0.0.20", vlan: { tag: 20, mode: "trunk" } },
 };
 
-/** One machine of unknown MAC that does everything, with all that can be off turned off. */
+/** One machine of unknown MAC that does everything, with every option off. */
 const single = {
   platform: "existing",
   nodes: [{ name: "single-1", role: "controlplane", address: "10.0.0.11", taints: { edge: ":PreferNoSchedule" } }],

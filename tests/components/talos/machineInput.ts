@@ -1,9 +1,9 @@
 import { findEndpoint } from "../../../components/network/endpoint.ts";
-import type { MachineConfigInput, MachineNode } from "../../../components/talos/machineInput.ts";
-import { type ClusterConfig, clusterConfigSchema } from "../../../stacks/schema.ts";
+import type { MachineConfigInput, MachineNode } from "../../../components/talos/config/machineInput.ts";
+import { type ClusterConfig, clusterConfigSchema } from "../../../stacks/schema/clusterConfig.ts";
 
 export const talosVersions = ["1.11.6", "1.12.6", "1.13.8"] as const;
-/** Those that take config documents where 1.11 has fields in `machine.network`. */
+/** Those that use config documents where 1.11 has fields in `machine.network`. */
 export const documentVersions = ["1.12.6", "1.13.8"] as const;
 
 const nodes = [
@@ -16,7 +16,7 @@ const nodes = [
 /** A cluster parsed by the real schema, so with its real defaults; that it compiles says that a parsed config is what the components take. */
 export function machineInput(talosVersion: string, config: Readonly<Record<string, unknown>> = {}): MachineConfigInput {
   const { network, ...rest } = config;
-  const parsed: ClusterConfig = clusterConfigSchema.parse({
+  const read = clusterConfigSchema.parse({
     clusterName: "home",
     platform: "proxmox",
     talosVersion,
@@ -25,14 +25,16 @@ export function machineInput(talosVersion: string, config: Readonly<Record<strin
     ...rest,
     network: { nodeCidr: "10.0.0.0/16", gateway: "10.0.0.1", ...(network as object | undefined) },
   });
+  const parsed: Omit<ClusterConfig, "settings"> = read;
   return {
     ...parsed,
-    endpoint: findEndpoint(parsed) ?? "10.0.0.11",
+    endpoint: findEndpoint({ ...parsed, loadBalancer: parsed.hetzner?.loadBalancer?.address }) ?? "10.0.0.11",
+    hasCloudController: parsed.hetzner?.cloudControllerManager.enabled ?? false,
     switches: { logShipping: parsed.machine.logShipping.enabled },
   };
 }
 
-/** A node by its name, with what a platform would add to it. */
+/** A node by its name, with the properties that a platform adds. */
 export function machineNode(input: MachineConfigInput, name: string, changes: Partial<MachineNode> = {}): MachineNode {
   const found = input.nodes.find((node) => node.name === name) as MachineNode | undefined;
   if (found === undefined) {

@@ -1,12 +1,12 @@
-// The program under test as a person runs it: an environment on a lab of its own, and the real engine in it.
+// The program under test as a user runs it: an environment on its own lab, with the real engine in it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { root } from "../../../scripts/base/paths.ts";
+import type { Ended } from "../../../scripts/base/run.ts";
 import { stageCharts } from "../../../scripts/lab/charts.ts";
-import { platformFor } from "../../../scripts/lab/platformFor.ts";
-import { root } from "../../../scripts/workspace/paths.ts";
-import type { Ended } from "../../../scripts/workspace/run.ts";
-import { parseClusterConfig } from "../../../stacks/config.ts";
+import { clusterFrom } from "../../../scripts/orphans/settleOrphans.ts";
+import { parseClusterConfig } from "../../../stacks/config/config.ts";
 import { type ChainEnvironment, type ChainNode, type Config, completeNode, environment } from "./chainEnvironment.ts";
 import { Cloud } from "./cloud.ts";
 import { Engine, type EngineCommand, type StateResource } from "./engine.ts";
@@ -14,9 +14,11 @@ import { Lab, type LabOptions } from "./lab.ts";
 import type { Watch } from "./watch.ts";
 
 export interface ChainOptions extends ChainEnvironment, Pick<LabOptions, "seed" | "scenario" | "profile"> {
-  /** Whether servers of Hetzner boot an image that installs Talos when it gets its config, and not one that it is on already. */
+  /** Whether servers at Hetzner boot an image that installs Talos when it gets its config, instead of one with Talos on it. */
   readonly installs?: boolean;
-  /** Nodes that the environment may get later, on machines that are there from the beginning. */
+  /** More keys of the environment that are encrypted, without `sluice:`. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Nodes that the environment may get later, on machines that exist from the beginning. */
   readonly spares?: readonly ChainNode[];
 }
 
@@ -24,7 +26,7 @@ export type { Config } from "./chainEnvironment.ts";
 
 /** How a command of the engine ended, and what it did. */
 export interface Run extends Ended {
-  /** What was done to which resource; what stayed as it is is left out. */
+  /** What was done to which resource; unchanged ones are left out. */
   readonly steps: readonly Step[];
   readonly seconds: number;
 }
@@ -35,7 +37,7 @@ export interface Step {
   readonly type: string;
   readonly name: string;
   readonly failed: boolean;
-  /** When it began and ended: which of the engine's events it was. */
+  /** When it started and ended, as the numbers of the engine's events. */
   readonly began: number;
   readonly ended: number;
 }
@@ -58,7 +60,7 @@ export class Chain {
   private readonly engine: Engine;
   private readonly options: ChainOptions;
   private config: Config;
-  /** The folder's files with what the stack handed out last. */
+  /** The files with the stack's latest outputs. */
   private readonly handedOut = new Map<string, Promise<string>>();
 
   private constructor(lab: Lab, engine: Engine, config: Config, options: ChainOptions) {
@@ -71,23 +73,27 @@ export class Chain {
 
   /** An environment with nothing deployed, on a lab that has what the environment finds on its platform. */
   static async of(options: ChainOptions = {}): Promise<Chain> {
-    const { installs = false, spares = [], seed, scenario, profile } = options;
+    const { installs = false, spares = [], secrets = {}, seed, scenario, profile } = options;
     const config = environment(options);
-    // What is there from the beginning is there for all nodes that will be.
+    // What exists from the beginning exists for all later nodes, too.
     const nodes = [...(config.nodes as ChainNode[]), ...spares.map((node) => completeNode(options, node))];
-    const { snapshots, ...platform } = platformFor(parseClusterConfig({ ...config, nodes }));
+    const parsed = parseClusterConfig({ ...config, nodes });
+    const { snapshots, ...platform } = parsed.platform.lab.needs(parsed);
     const given = { ...platform, ...(snapshots && { snapshots: snapshots.map((one) => ({ ...one, installs })) }) };
     await stageCharts();
     const lab = await Lab.up({ seed, scenario, profile, config: stringify(given) });
     try {
       const engine = await Engine.empty(lab, root);
-      // Of a key that nobody would read the program says so.
-      if (config.sealedSecrets === undefined) await engine.set(sealingKey(), "--secret");
+      // The program refuses a key that nothing would use.
+      const ofLab = config.sealedSecrets === undefined ? sealingKey() : {};
+      const own = Object.entries(secrets).map(([key, value]) => [`sluice:${key}`, value]);
+      const encrypted = { ...ofLab, ...Object.fromEntries(own) };
+      if (Object.keys(encrypted).length > 0) await engine.set(encrypted, "--secret");
       const chain = new Chain(lab, engine, config, options);
       chain.write();
       return chain;
     } catch (error) {
-      await lab.down().catch(() => undefined); // why there is none says more
+      await lab.down().catch(() => undefined); // the first error says more
       throw error;
     }
   }
@@ -128,7 +134,7 @@ export class Chain {
     this.write();
   }
 
-  /** `pulumi <command>`; how it ends is for the test to look at. */
+  /** `pulumi <command>`; the test checks how it ends. */
   async run(command: EngineCommand, ...args: readonly string[]): Promise<Run> {
     const log = join(this.lab.files, "events.json");
     this.lab.write("events.json", "");
@@ -138,12 +144,12 @@ export class Chain {
     return { ...ended, steps: stepsIn(readFileSync(log, "utf8")), seconds: (performance.now() - began) / 1000 };
   }
 
-  /** The same, and what it says as it goes on; `stop` interrupts it. */
+  /** The same, with its output while it runs; `stop` interrupts it. */
   begin(command: EngineCommand, ...args: readonly string[]): Watch {
     return this.engine.begin(command, ...args);
   }
 
-  /** Lets another run begin where one was killed. */
+  /** Allows another run after one was killed. */
   unlock(): Promise<void> {
     return this.engine.unlock();
   }
@@ -156,11 +162,19 @@ export class Chain {
   }
 
   /** After a run that failed, as `npm run up` does; returns the names of what was half made. */
-  async taintHalfMade(): Promise<readonly string[]> {
-    return (await this.engine.taintHalfMade()).map(nameIn);
+  async taintFailedCreations(): Promise<readonly string[]> {
+    return (await this.engine.taintFailedCreations()).map(nameIn);
   }
 
-  /** Changes the state itself, for what takes a year otherwise. */
+  /** Before a run, as `npm run up` does; returns the titles of what was adopted. */
+  adoptOrphans(): Promise<readonly string[]> {
+    const config = parseClusterConfig(this.config);
+    const { platform } = config;
+    if (platform.account === undefined) throw new Error(`${platform.name} creates nothing`);
+    return this.engine.adoptOrphans(clusterFrom(config), platform.account.token.variable);
+  }
+
+  /** Changes the state itself, for what would otherwise take a year. */
   rewrite(change: (resource: StateResource) => void): Promise<void> {
     return this.engine.rewrite(change);
   }
@@ -171,19 +185,19 @@ export class Chain {
     return this.engine.outputs();
   }
 
-  /** All resources that the state has, but for the stack itself and providers that nobody made. */
+  /** All resources in the state, except the stack itself and default providers. */
   async resources(): Promise<Kept[]> {
     const { deployment } = await this.engine.exported();
     const all = (deployment.resources ?? []) as Omit<Kept, "name">[];
     return all.filter(({ urn }) => !isOfEngine(urn)).map((resource) => ({ ...resource, name: nameIn(resource.urn) }));
   }
 
-  /** kubectl with the kubeconfig that the stack hands out. */
+  /** kubectl with the stack's kubeconfig. */
   async kubectl(...args: readonly string[]): Promise<string> {
     return this.lab.said("kubectl", ["--kubeconfig", await this.access("kubeconfig"), ...args]);
   }
 
-  /** talosctl with the talosconfig that the stack hands out. */
+  /** talosctl with the stack's talosconfig. */
   async talosctl(...args: readonly string[]): Promise<string> {
     return this.lab.said("talosctl", ["--talosconfig", await this.access("talosconfig"), ...args]);
   }
@@ -192,7 +206,7 @@ export class Chain {
     return this.lab.down();
   }
 
-  /** The file with what the stack hands out. */
+  /** The file with one of the stack's outputs. */
   private access(kind: "kubeconfig" | "talosconfig"): Promise<string> {
     const file = this.handedOut.get(kind) ?? this.outputs().then((outputs) => this.lab.write(kind, outputs[kind]));
     this.handedOut.set(kind, file);
@@ -214,7 +228,7 @@ function sealingKey(): Record<string, string> {
   };
 }
 
-/** The stack itself, and providers that nobody made. */
+/** The stack itself, and default providers. */
 function isOfEngine(urn: string): boolean {
   return /::(pulumi:pulumi:Stack::\S+|pulumi:providers:[\w-]+::default(_\S+)?)$/.test(urn);
 }
@@ -223,7 +237,7 @@ function nameIn(urn: string): string {
   return urn.slice(urn.lastIndexOf("::") + 2);
 }
 
-/** Reads the engine's own record of a run: an event in JSON after the other. */
+/** Reads the engine's own record of a run: a sequence of events in JSON. */
 function stepsIn(log: string): Step[] {
   const steps: Step[] = [];
   const running = new Map<string, Step>();
@@ -239,7 +253,7 @@ function stepsIn(log: string): Step[] {
     const step = running.get(urn);
     if (step === undefined) continue;
     running.delete(urn);
-    // What a refresh finds is known when it has looked.
+    // What a refresh finds is known after the read.
     steps.push({ ...step, op, ended: at, failed: event.resOpFailedEvent !== undefined });
   }
   return [...steps, ...running.values()].filter(({ op }) => op !== "same").sort((a, b) => a.began - b.began);

@@ -1,7 +1,7 @@
 // The environments of chain tests: the same cluster on every platform.
 import { join } from "node:path";
-import { labCharts } from "../../../scripts/lab/folder.ts";
-import { root } from "../../../scripts/workspace/paths.ts";
+import { root } from "../../../scripts/base/paths.ts";
+import { labCharts } from "../../../scripts/lab/labFolders.ts";
 
 export type Platform = "hetzner" | "proxmox" | "existing";
 
@@ -14,17 +14,17 @@ export interface ChainEnvironment {
   readonly workers?: number;
   /** Default 1.13.8. */
   readonly talos?: keyof typeof kubernetesOf;
-  /** Not on Hetzner. Default: `meta` on Proxmox, `dhcp` on machines that are already there. */
+  /** Not on Hetzner. Default: `meta` on Proxmox, `dhcp` on existing machines. */
   readonly addressing?: "meta" | "nocloud" | "dhcp";
   /** Proxmox hosts. Default one. */
   readonly hosts?: readonly string[];
-  /** Whether the control planes share an address. Not on Hetzner. Default: where there is more than one. */
+  /** Whether the control planes have a VIP. Not on Hetzner. Default: if there is more than one. */
   readonly vip?: boolean;
-  /** More keys of the environment, without `sluice:`, or others in place of those that are set here. */
+  /** More keys of the environment, without `sluice:`, which override those that are set here. */
   readonly config?: Config;
 }
 
-/** A node as an environment has it; what the platform wants to know besides follows from its address. */
+/** A node as an environment has it; what the platform needs besides is derived from its address. */
 export interface ChainNode {
   readonly name: string;
   readonly role: string;
@@ -33,19 +33,19 @@ export interface ChainNode {
 
 export type Config = Readonly<Record<string, unknown>>;
 
-/** The newest Kubernetes that each Talos takes. */
+/** The newest Kubernetes version that each Talos version runs. */
 const kubernetesOf = { "1.12.6": "1.35.4", "1.13.8": "1.36.4" } as const;
 
-/** Where all commands of the lab come from. */
+/** The source address of all commands in the lab. */
 const operator = "192.0.2.100/32";
 
-/** Where the nodes are. At home these are the addresses of S4.1. */
+/** The node network. */
 const network = { hetzner: "10.0.1", proxmox: "10.0.0", existing: "10.0.0" } as const;
 
 /** The VIP of S4.1. */
 export const vip = "10.0.0.20";
 
-/** One cluster that waits for no one longer than it must. */
+/** One cluster with the shortest possible waits. */
 export function environment(options: ChainEnvironment): Config {
   const { platform = "hetzner", controlPlanes = 1, workers = 0, talos = "1.13.8", config = {} } = options;
   const nodes = (role: string, prefix: string, count: number, from: number) =>
@@ -72,7 +72,7 @@ export function environment(options: ChainEnvironment): Config {
   };
 }
 
-/** A node with what its platform wants to know: a VM id, or by what a machine is known. */
+/** A node with what its platform needs: a VM id, or a machine's identity. */
 export function completeNode({ platform = "hetzner" }: ChainEnvironment, node: ChainNode): object {
   const last = Number(node.address.split(".")[3]);
   const hex = last.toString(16).padStart(2, "0");
@@ -86,7 +86,7 @@ export function completeNode({ platform = "hetzner" }: ChainEnvironment, node: C
   }
 }
 
-/** What is said of the platform. */
+/** The settings of the platform. */
 const platforms: Readonly<Record<Platform, (options: ChainEnvironment) => Config>> = {
   hetzner: () => ({
     network: { nodeCidr: "10.0.1.0/24" },

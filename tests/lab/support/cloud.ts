@@ -24,17 +24,20 @@ export interface Server {
   readonly address: string;
 }
 
+/** A lab in which programs run. */
+export type InLab = Pick<Lab, "said">;
+
 export class Cloud {
-  private readonly lab: Lab;
+  private readonly lab: InLab;
   private readonly token: Promise<string>;
 
-  constructor(lab: Lab) {
+  constructor(lab: InLab) {
     this.lab = lab;
     this.token = lab.said("printenv", ["HCLOUD_TOKEN"]).then((token) => token.trim());
-    this.token.catch(() => undefined); // told by the first request
+    this.token.catch(() => undefined); // reported by the first request
   }
 
-  /** A request of the API, whatever comes of it. */
+  /** A request of the API, whatever its result. */
   async ask(method: string, path: string, body?: unknown): Promise<Answer> {
     const options = ["--silent", "--show-error", "--write-out", "\n%{http_code}", "--request", method];
     const authorization = ["--header", `Authorization: Bearer ${await this.token}`];
@@ -74,7 +77,7 @@ export class Cloud {
     return { id: server.id, name, address: server.public_net.ipv4.ip };
   }
 
-  /** All that the project has and that costs money or stands in the way of the next, a line each. */
+  /** Everything in the project that costs money or would block the next cluster, a line each. */
   async left(): Promise<string[]> {
     const kinds = ["servers", "networks", "firewalls", "placement_groups", "load_balancers", "primary_ips", "volumes"];
     const lists = kinds.map(async (kind) => {

@@ -1,4 +1,4 @@
-// Every drift that there is, what the next `up` does about it, and how a chain is asked for it.
+// Every kind of drift, what the next `up` does about it, and how a chain finds it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "@jest/globals";
@@ -7,25 +7,25 @@ import type { Chain } from "./chain.ts";
 
 /** As docs/drift.md has them, row by row. */
 export const drifts = {
-  "a node's machine config": "mended",
-  "a node without its config": "mended",
-  "a machine's settings": "mended",
-  "a firewall rule": "mended",
-  "a machine that is gone": "mended",
+  "a node's machine config": "fixed",
+  "a node without its config": "fixed",
+  "a machine's settings": "fixed",
+  "a firewall rule": "fixed",
+  "a machine that is gone": "fixed",
   "another Talos version": "refused",
   "another schematic": "refused",
   "a node that is off": "refused",
   "a node that is stuck in a stage": "refused",
-  "another machine behind the address": "refused",
-  "a member of etcd too few": "refused",
-  "a member of etcd too many": "refused",
-  "a Cilium pod that is missing": "refused",
+  "another machine at the address": "refused",
+  "a missing etcd member": "refused",
+  "an unexpected etcd member": "refused",
+  "a missing Cilium pod": "refused",
   "another sealing key": "refused",
   "Flux is suspended": "refused",
-  "Flux looks elsewhere": "mended",
+  "Flux follows another source": "fixed",
   "Flux is behind": "refused",
-  "a client's certificate near its end": "mended",
-} as const satisfies Readonly<Record<string, "mended" | "refused">>;
+  "an expiring client certificate": "fixed",
+} as const satisfies Readonly<Record<string, "fixed" | "refused">>;
 
 export type DriftName = keyof typeof drifts;
 
@@ -37,7 +37,7 @@ export async function findDrift(chain: Chain): Promise<Extract<Drift, { state: "
   return drift;
 }
 
-/** That `up` refuses, where, and with what words; returns all that it said. */
+/** Expects that `up` refuses, where, and with which words; returns its output. */
 export async function refused(chain: Chain, where: string, ...words: readonly RegExp[]): Promise<string> {
   const up = await chain.run("up");
   const failed = up.steps.filter((step) => step.failed).map(({ type, name }) => `${type.split(":").at(-1)} ${name}`);
@@ -51,7 +51,7 @@ export async function refused(chain: Chain, where: string, ...words: readonly Re
   return up.stdout;
 }
 
-/** That there is no drift any more. */
+/** Expects that there is no drift. */
 export async function noDrift(chain: Chain): Promise<void> {
   const { code, steps, stdout } = await chain.run("refresh", "--expect-no-changes");
   const said = code === 0 && steps.length === 0 ? "" : stdout;

@@ -1,11 +1,17 @@
-// The real engine and providers inside a lab, with a program, a state and a home of their own.
+// The real engine and providers inside a lab, with their own program, state and home.
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { root } from "../../../scripts/base/paths.ts";
+import type { Ended } from "../../../scripts/base/run.ts";
+import { adopt } from "../../../scripts/orphans/adoption.ts";
+import type { ListingCall } from "../../../scripts/orphans/list.ts";
+import { failedCreations } from "../../../scripts/stack/failedCreations.ts";
+import { kubernetesTimeout } from "../../../scripts/stack/kubernetesTimeout.ts";
+import { withoutSidecars } from "../../../scripts/stack/repairState.ts";
 import { ordinaryHome } from "../../../scripts/toolchain/official.ts";
 import { prepareToolchain } from "../../../scripts/toolchain/toolchain.ts";
-import { halfMade } from "../../../scripts/workspace/halfMade.ts";
-import type { Ended } from "../../../scripts/workspace/run.ts";
+import { allPlatforms } from "../../../stacks/platforms/registry.ts";
 import type { Lab } from "./lab.ts";
 import type { Watch } from "./watch.ts";
 
@@ -16,6 +22,9 @@ export interface StateResource {
   readonly inputs?: Record<string, unknown>;
   readonly outputs?: Record<string, unknown>;
 }
+
+/** Before Jest's own timeout ends a test: what the run printed until then is part of the failure. */
+const mostMs = 280_000;
 
 export type EngineCommand = "up" | "refresh" | "destroy" | "preview";
 
@@ -49,18 +58,18 @@ export class Engine {
       string,
     ];
     for (const folder of [state, temporary]) mkdirSync(folder);
-    // The engine's home has more in it than plugins: of a person's own, nothing else is taken.
+    // The engine's home has more in it than plugins: nothing else of the user's own home is used.
     cpSync(join(from, "plugins"), join(home, "plugins"), { recursive: true, verbatimSymlinks: true });
     const engine = new Engine(lab, toolchain.pulumi, program, {
       PATH,
       PULUMI_PARALLEL,
       PULUMI_HOME: home,
-      PULUMI_BACKEND_URL: `file://${state}`,
+      PULUMI_BACKEND_URL: `file://${state}?${withoutSidecars}`,
       PULUMI_CONFIG_PASSPHRASE: "for a test",
       PULUMI_SKIP_UPDATE_CHECK: "true",
       // The kubernetes plugin leaves files there.
       TMPDIR: temporary,
-      // Without it the engine has no option for a record of its events.
+      // Without it the engine has no option to record its events.
       PULUMI_DEBUG_COMMANDS: "true",
     });
     // Beside the state: the program's folder stays as it is.
@@ -76,7 +85,7 @@ export class Engine {
     await this.said(["config", "set-all", ...this.selected, ...args]);
   }
 
-  /** Writes the config as a person does, each key with what it belongs to. What is encrypted stays. */
+  /** Writes the config as a user does, each key with its namespace. What is encrypted stays. */
   configure(values: Readonly<Record<string, unknown>>): void {
     const { config = {}, ...rest } = existsSync(this.settings) ? parse(readFileSync(this.settings, "utf8")) : {};
     const secrets = Object.entries(config).filter(([, value]) => Object.hasOwn(Object(value), "secure"));
@@ -88,49 +97,68 @@ export class Engine {
     return this.run(this.command(command, args));
   }
 
-  /** The same, and what it says as it goes on. */
+  /** The same, with its output while it runs. */
   begin(command: EngineCommand, ...args: readonly string[]): Watch {
-    return this.lab.watch(this.pulumi, this.command(command, args), this.env);
+    return this.lab.watch(this.pulumi, this.command(command, args), { ...this.env, ...timeoutOf(command) });
   }
 
-  /** Lets another run begin where one was killed, which could not say that it had ended. */
+  /** Allows another run after one was killed, which left its lock. */
   async unlock(): Promise<void> {
-    await this.said(["cancel", "--stack", "test", "-C", this.program, "--yes"]);
+    await this.said(["cancel", ...this.stack, "--yes"]);
   }
 
-  /** Has what a failed run left half made be made anew, as `npm run up` does. */
-  async taintHalfMade(): Promise<readonly string[]> {
-    const urns = halfMade(await this.exported());
-    if (urns.length > 0) await this.said(["state", "taint", ...urns, "--yes", "--stack", "test", "-C", this.program]);
+  /** Taints what a failed run left partially created, as `npm run up` does. */
+  async taintFailedCreations(): Promise<readonly string[]> {
+    const types = allPlatforms.flatMap(({ recreatedTypes }) => recreatedTypes);
+    const urns = failedCreations(await this.exported(), types);
+    if (urns.length > 0) await this.said(["state", "taint", ...urns, "--yes", ...this.stack]);
     return urns;
+  }
+
+  /** Adopts what an earlier run created and could not record, as the commands do before a run; returns the titles. */
+  async adoptOrphans(cluster: Pick<ListingCall, "place" | "entries">, variable: string): Promise<readonly string[]> {
+    const script = join(root, "scripts", "orphans", "list.ts");
+    const input = JSON.stringify({ ...cluster, known: {}, variable } satisfies ListingCall);
+    const listed = await this.lab.said(process.execPath, [script], { input });
+    const adopted = await adopt(JSON.parse(listed), {
+      call: (args, input) =>
+        this.lab.exec(this.pulumi, [...args, ...(args[0] === "stack" ? this.stack : this.selected)], {
+          env: this.env,
+          input,
+        }),
+    });
+    if (adopted.failure !== undefined) throw new Error(adopted.failure);
+    if (adopted.orphans.doubted.length > 0) throw new Error(JSON.stringify(adopted.orphans.doubted));
+    return adopted.orphans.adopted.map(({ orphan }) => orphan.title);
   }
 
   /** The stack's outputs, secrets in plain text. */
   async outputs(): Promise<Record<string, unknown>> {
-    return JSON.parse(
-      await this.said(["stack", "output", "--stack", "test", "-C", this.program, "--json", "--show-secrets"]),
-    );
+    return JSON.parse(await this.said(["stack", "output", ...this.stack, "--json", "--show-secrets"]));
   }
 
-  /** The stack as the engine keeps it, secrets encrypted. */
+  /** The stack as the engine stores it, secrets encrypted. */
   async exported() {
-    return JSON.parse(await this.said(["stack", "export", "--stack", "test", "-C", this.program]));
+    return JSON.parse(await this.said(["stack", "export", ...this.stack]));
   }
 
   /** Changes resources in the state, whose secrets are in plain text meanwhile: `{ plaintext: "<JSON>" }`. */
   async rewrite(change: (resource: StateResource) => void): Promise<void> {
-    const stack = ["--stack", "test", "-C", this.program];
-    const state = JSON.parse(await this.said(["stack", "export", ...stack, "--show-secrets"]));
+    const state = JSON.parse(await this.said(["stack", "export", ...this.stack, "--show-secrets"]));
     for (const resource of state.deployment.resources) change(resource);
-    await this.said(["stack", "import", ...stack, "--file", this.lab.write("state.json", JSON.stringify(state))]);
+    await this.said(["stack", "import", ...this.stack, "--file", this.lab.write("state.json", JSON.stringify(state))]);
   }
 
   private get settings(): string {
     return join(this.lab.files, "Pulumi.test.yaml");
   }
 
+  private get stack(): string[] {
+    return ["--stack", "test", "-C", this.program];
+  }
+
   private get selected(): string[] {
-    return ["--stack", "test", "--config-file", this.settings, "-C", this.program];
+    return [...this.stack, "--config-file", this.settings];
   }
 
   private command(command: EngineCommand, args: readonly string[]): string[] {
@@ -145,6 +173,11 @@ export class Engine {
   }
 
   private run(args: readonly string[]): Promise<Ended> {
-    return this.lab.exec(this.pulumi, args, { env: this.env, timeout: 600_000 });
+    return this.lab.exec(this.pulumi, args, { env: { ...this.env, ...timeoutOf(args[0]) }, timeout: mostMs });
   }
+}
+
+/** As the npm commands set it. */
+function timeoutOf(command: string | undefined): Record<string, string> {
+  return kubernetesTimeout(command, {}) as Record<string, string>;
 }

@@ -1,9 +1,9 @@
-// The facts of a lab as they come, and waiting for one of them: no clock is asked but for the deadline.
+// The facts of a lab as they come, and waits for them: a clock is used only for the deadline.
 
 /** One thing that became true. */
 export interface Fact {
   readonly seq: number;
-  /** Seconds since the lab began. */
+  /** Seconds since the lab started. */
   readonly at: number;
   readonly subject: string;
   readonly what: string;
@@ -11,7 +11,7 @@ export interface Fact {
   readonly detail?: Readonly<Record<string, string>>;
 }
 
-/** What a fact must be; what is left out may be anything. */
+/** What a fact must have; what is left out may be anything. */
 export interface Wanted {
   readonly subject?: string;
   readonly what: string;
@@ -43,7 +43,7 @@ export class Facts {
     for (const line of lines) if (line !== "") this.add(JSON.parse(line));
   }
 
-  /** There will be no more: whoever waits does so in vain. */
+  /** There will be no more facts: all waits fail. */
   end(why: string): void {
     this.over = why;
     for (const { wanted, reject } of this.waiting) reject(new Error(`no fact ${told(wanted)}: ${why}`));

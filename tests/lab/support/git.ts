@@ -1,4 +1,4 @@
-// Commits to the lab's sample repository, as anybody makes them.
+// Commits to the lab's sample repository, with git.
 import type { Lab } from "./lab.ts";
 
 const url = "http://192.0.2.30/sample.git";

@@ -1,11 +1,11 @@
-// Labs of tests: started, used and ended by the lab's own program, with a work folder of their own.
+// Labs of tests: started, used and ended by the lab's own program, with their own work folder.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Ended } from "../../../scripts/base/run.ts";
 import { ciliumDefinitions, programPaths, writeProgramPaths } from "../../../scripts/lab/programs.ts";
-import type { Ended } from "../../../scripts/workspace/run.ts";
 import { runChild } from "../../support/runChild.ts";
 import { type Fact, Facts, type Wanted } from "./facts.ts";
 import { Trace } from "./trace.ts";
@@ -21,7 +21,7 @@ export interface LabOptions {
 }
 
 export interface ExecOptions {
-  readonly input?: string;
+  readonly input?: string | undefined;
   readonly timeout?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -35,7 +35,9 @@ export interface Rule {
   readonly subject?: string;
   readonly times?: number;
   readonly skip?: number;
+  readonly every?: number;
   readonly delay?: string;
+  readonly by?: string;
   readonly code?: string;
   readonly message?: string;
 }
@@ -45,14 +47,14 @@ export const emptySchematic = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80b
 
 const program = programPaths()["sluice-lab"] ?? "";
 
-/** A lab, in a folder for all that it and what runs in it leave behind. */
+/** A lab, with a folder for everything that it and its programs leave behind. */
 export class Lab {
   readonly folder = mkdtempSync(join(tmpdir(), "sluice-lab-"));
   /** The lab's own folder. */
   readonly dir = join(this.folder, "lab");
-  /** A folder for files of the test's own; what runs inside begins there. */
+  /** A folder for the test's own files; programs inside start there. */
   readonly files = join(this.folder, "files");
-  /** What became true, of the lab that was started last. */
+  /** The facts of the lab that was started last. */
   facts = new Facts();
   /** Milliseconds that its start took. */
   startTook = Number.NaN;
@@ -71,13 +73,13 @@ export class Lab {
     try {
       await lab.start();
     } catch (error) {
-      await lab.down().catch(() => undefined); // why it did not start says more
+      await lab.down().catch(() => undefined); // the first error says more
       throw error;
     }
     return lab;
   }
 
-  /** A lab for the time of some work; what it leaves behind is a failure too. */
+  /** A lab for the duration of some work; whatever it leaves behind is a failure too. */
   static async during<T>(options: LabOptions, work: (lab: Lab) => Promise<T>): Promise<T> {
     const lab = await Lab.up(options);
     try {
@@ -87,7 +89,7 @@ export class Lab {
     }
   }
 
-  /** Starts the lab in its folder, also anew after it was killed. */
+  /** Starts the lab in its folder, also again after it was killed. */
   async start(): Promise<void> {
     const { profile = "fast", seed = 1, scenario, config } = this.options;
     const args = [
@@ -119,14 +121,14 @@ export class Lab {
     return runChild(program, ["exec", "--dir", this.dir, "--", name, ...args], options);
   }
 
-  /** What a program inside says; a failure of it is an error with what it said. */
+  /** The output of a program inside; its failure is an error with the output. */
   async said(name: string, args: readonly string[] = [], options: ExecOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.exec(name, args, options);
     if (code !== 0) throw new Error(`${name} ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
     return stdout;
   }
 
-  /** Starts a program inside that goes on by itself. */
+  /** Starts a program inside that keeps running. */
   watch(name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Watch {
     const options = { env: { ...this.env, ...env }, cwd: this.files };
     return new Watch(program, ["exec", "--dir", this.dir, "--", name, ...args], options);
@@ -141,7 +143,7 @@ export class Lab {
     return runChild(program, [...args, "--dir", this.dir], { env: this.env, input });
   }
 
-  /** Lets something go wrong; returns the id by which it ends. */
+  /** Injects a fault; returns its id. */
   async fault(rule: Rule): Promise<string> {
     const added = await this.callWith(JSON.stringify(rule), "fault", "add", "--file", "-");
     if (added.code !== 0) throw new Error(`fault add ${JSON.stringify(rule)}: ${added.stderr}`);
@@ -158,25 +160,25 @@ export class Lab {
     return this.facts.until(wanted, milliseconds);
   }
 
-  /** Keeps a file for what runs inside and returns its path. */
+  /** Writes a file for programs inside and returns its path. */
   write(name: string, text: string): string {
     const path = join(this.files, name);
     writeFileSync(path, text);
     return path;
   }
 
-  /** What of the machine the lab holds now. */
+  /** What the lab currently uses of the machine. */
   trace(): Trace {
     return new Trace(this.folder);
   }
 
-  /** Resolves once the lab has ended, by whatever cause. */
+  /** Resolves once the lab has ended, for any reason. */
   async ended(): Promise<void> {
     const { follower } = this;
     if (follower?.exitCode === null && follower.signalCode === null) await once(follower, "close");
   }
 
-  /** Ends the lab and fails on what is left of it. */
+  /** Ends the lab and fails if anything is left of it. */
   async down(): Promise<void> {
     const trace = this.trace();
     const { code, stderr } = await this.call("down");
@@ -188,14 +190,14 @@ export class Lab {
     if (left.length > 0) throw new Error(`the lab is down and left behind:\n${left.join("\n")}`);
   }
 
-  /** Whatever a person has set for accounts and clusters of their own does not reach in. */
+  /** The user's own settings for accounts and clusters do not reach in. */
   private get env(): NodeJS.ProcessEnv {
     const strange = /^(PULUMI|SLUICE|HCLOUD|PROXMOX|npm|NPM|JEST)_|^(NODE_OPTIONS|NODE_ENV|KUBECONFIG|TALOSCONFIG)$/;
     const kept = Object.entries(process.env).filter(([key]) => !strange.test(key));
     return { ...Object.fromEntries(kept), HOME: join(this.folder, "home"), TMPDIR: join(this.folder, "tmp") };
   }
 
-  /** Where the lab is told of its programs. */
+  /** Where the lab finds its programs. */
   private get tools(): string {
     return join(this.folder, "tools.json");
   }
@@ -210,7 +212,7 @@ export class Lab {
     this.follower = follower;
   }
 
-  /** What the lab itself left on disk: nothing may be in its folder, or in the one for temporary files. */
+  /** What the lab itself left on disk: its folder and the one for temporary files must be empty. */
   private filesLeft(): string[] {
     const left = readdirSync(this.folder, { recursive: true, encoding: "utf8" });
     return left.filter((path) => /^(lab|tmp)\//.test(path)).map((path) => `file ${join(this.folder, path)}`);

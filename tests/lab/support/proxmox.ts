@@ -1,21 +1,23 @@
-// The lab's Proxmox cluster, called as anyone calls the API: with curl, and the token that the lab's shell has.
-import type { Answer } from "./cloud.ts";
-import type { Lab } from "./lab.ts";
+// The lab's Proxmox cluster, called with curl and the token of the lab's shell.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../../../scripts/base/paths.ts";
+import type { Answer, InLab } from "./cloud.ts";
 
 export class Proxmox {
-  private readonly lab: Lab;
+  private readonly lab: InLab;
   private readonly access: Promise<{ endpoint: string; token: string }>;
 
-  /** The cluster, for who has this token; the lab's own may do everything. */
-  constructor(lab: Lab, token?: string) {
+  /** The cluster, as a client with this token; the lab's own may do everything. */
+  constructor(lab: InLab, token?: string) {
     this.lab = lab;
     this.access = Promise.all(
       ["PROXMOX_VE_ENDPOINT", "PROXMOX_VE_API_TOKEN"].map((name) => lab.said("printenv", [name])),
     ).then(([endpoint = "", ours = ""]) => ({ endpoint: endpoint.trim(), token: token ?? ours.trim() }));
-    this.access.catch(() => undefined); // told by the first request
+    this.access.catch(() => undefined); // reported by the first request
   }
 
-  /** A request of the API, whatever comes of it; `reason` of the answer is its status line's text. */
+  /** A request of the API, whatever its result; `reason` of the answer is its status line's text. */
   async ask(
     method: string,
     path: string,
@@ -38,7 +40,7 @@ export class Proxmox {
     return body.data;
   }
 
-  /** A request that begins a task, which must end well. */
+  /** A request that starts a task, which must succeed. */
   async done(method: string, path: string, given: Readonly<Record<string, string>> = {}): Promise<void> {
     const task: string = await this.call(method, path, given);
     const [, node] = /^UPID:([^:]+):/.exec(task) ?? [];
@@ -50,7 +52,7 @@ export class Proxmox {
     }
   }
 
-  /** Makes a user that may do this everywhere, and returns a token that stands for it. */
+  /** Makes a user that may do this everywhere, and returns a token of it. */
   async account(userid: string, privs: string): Promise<string> {
     const roleid = userid.replace(/\W/g, "-");
     await this.call("POST", "/access/roles", { roleid, privs });
@@ -60,7 +62,7 @@ export class Proxmox {
     return `${made["full-tokenid"]}=${made.value}`;
   }
 
-  /** All that somebody made there, a line each. */
+  /** Everything that was created there, a line each. */
   async left(): Promise<string[]> {
     const resources = await this.call("GET", "/cluster/resources");
     const made = resources.filter(({ type }: { type: string }) => type === "qemu" || type === "pool");
@@ -73,4 +75,12 @@ export class Proxmox {
     }
     return lines;
   }
+}
+
+/** The privileges of the token's user in docs/proxmox.md. */
+export function documentedPrivileges(): string {
+  const page = readFileSync(join(root, "docs", "proxmox.md"), "utf8");
+  const [, privileges] = /pveum role add \w+ --privs "([^"]+)"/.exec(page) ?? [];
+  if (privileges === undefined) throw new Error("docs/proxmox.md makes no role");
+  return privileges;
 }

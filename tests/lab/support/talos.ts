@@ -1,6 +1,6 @@
-// Talos' own client, and a cluster that is made with nothing but it and the cloud's API.
+// Talos' own client, and a cluster that is created only with it and the cloud's API.
 import { join } from "node:path";
-import type { Ended } from "../../../scripts/workspace/run.ts";
+import type { Ended } from "../../../scripts/base/run.ts";
 import { Cloud, type Server } from "./cloud.ts";
 import type { Fact } from "./facts.ts";
 import type { Lab } from "./lab.ts";
@@ -87,12 +87,12 @@ export class Cluster {
     return join(this.lab.files, "kubeconfig");
   }
 
-  /** `talosctl --nodes <node> <args>` with the cluster's own credentials, by the first control plane unless it is told else. */
+  /** `talosctl --nodes <node> <args>` with the cluster's own credentials, by the first control plane unless the arguments name another. */
   talosctl(node: Server, args: readonly string[], endpoint: Server = this.first): Promise<Ended> {
     return this.lab.exec("talosctl", [...this.options(node, endpoint), ...args]);
   }
 
-  /** What it says; a failure is an error. */
+  /** Its output; a failure is an error. */
   said(node: Server, ...args: readonly string[]): Promise<string> {
     return this.lab.said("talosctl", [...this.options(node, this.first), ...args]);
   }
@@ -106,7 +106,7 @@ export class Cluster {
     return this.lab.exec("talosctl", [...args, "--insecure", "--nodes", node.address]);
   }
 
-  /** To all nodes, four at a time: each call is a program of its own. */
+  /** Calls all nodes, four at a time, because each call is a process. */
   async applyAll(): Promise<void> {
     const left = [...this.nodes];
     const lane = async () => {
@@ -120,9 +120,10 @@ export class Cluster {
     if (code !== 0) throw new Error(`apply-config to ${node.name}: ${stderr}`);
   }
 
-  /** Resolves once the first control plane waits to be bootstrapped. */
+  /** Resolves once the first control plane waits to be bootstrapped, and its API has replaced that of maintenance, which may be later. */
   async waiting(): Promise<void> {
     await this.lab.until({ subject: this.first.name, what: "service", value: "Preparing", detail: { id: "etcd" } });
+    await this.lab.until({ subject: this.first.name, what: "api", value: "apid" });
   }
 
   async bootstrap(): Promise<void> {
@@ -146,7 +147,7 @@ export class Cluster {
 
   private async generate(patches: readonly string[]): Promise<void> {
     const contract = this.talos.split(".").slice(0, 2).join(".");
-    // The newest that this Talos takes: talosctl would choose the newest that it takes itself.
+    // The newest that this Talos version runs: talosctl would choose the newest that it supports itself.
     const kubernetes = contract === "1.12" ? "1.35.4" : "1.36.4";
     await this.lab.said("talosctl", [
       ...["gen", "config", "lab", `https://${this.first.address}:6443`, "--talos-version", `v${contract}`],

@@ -1,14 +1,14 @@
-// What a lab holds of the machine, seen from outside: processes, namespaces, ports, mounts.
+// What a lab uses of the machine, seen from outside: processes, namespaces, ports, mounts.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const kinds = ["net", "pid", "mnt", "user"];
 
-/** In a second, on every Linux that Node runs on. */
+/** Clock ticks in a second, on every Linux that Node runs on. */
 export const ticks = 100;
 
 export class Trace {
   private readonly folder: string;
-  /** When it was looked, in ticks since the machine started. */
+  /** When this was read, in ticks since the machine started. */
   private readonly taken = Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]) * ticks;
   /** The ids of its processes then. */
   readonly processes: readonly string[];
@@ -27,12 +27,12 @@ export class Trace {
     this.ports = new Set([...listening()].filter(([, inode]) => sockets.has(inode)).map(([port]) => port));
   }
 
-  /** The process that all others of the lab end with; undefined where there is none. */
+  /** The process that all others of the lab end with; undefined if there is none. */
   get daemon(): number | undefined {
     return this.processes.map(Number).find((pid) => /\nNSpid:(\t\d+)+\t1\n/.test(read(pid, "status")));
   }
 
-  /** What is there when there is no lab any more, a line each. */
+  /** What is left when the lab has ended, a line each. */
   left(): string[] {
     const mounts = mountLines().filter((line) => line.includes(this.folder));
     return [
@@ -42,9 +42,9 @@ export class Trace {
     ];
   }
 
-  /** What there is still of what was there then, though another lab may have begun in the folder. */
+  /** What is left of the earlier content, although another lab may have started in the folder. */
   outlived(): string[] {
-    // What began later and has a number of one of these is something else that took the number over.
+    // A process that started later and has one of these ids is another one that got the id.
     const old = allProcesses().filter((pid) => startOf(pid) <= this.taken);
     const held = old.flatMap((pid) => namespacesOf(pid).map((namespace) => ({ pid, namespace })));
     const [namespaces, sockets] = [[...this.namespaces], listening()];
@@ -65,7 +65,7 @@ function mountLines(): string[] {
   return readFileSync("/proc/self/mountinfo", "utf8").split("\n");
 }
 
-/** Processes that name the folder when they are started, in their environment, or as where they are. */
+/** Processes that name the folder in their arguments, in their environment, or as their working directory. */
 function processesOf(folder: string): string[] {
   return allProcesses().filter(
     (pid) =>
@@ -76,7 +76,7 @@ function processesOf(folder: string): string[] {
   );
 }
 
-/** Those that have memory: one that has ended has none, also while it waits to be collected by its parent. */
+/** Those that have memory: one that has ended has none, even before its parent has collected it. */
 function allProcesses(): string[] {
   return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && /^VmSize:/m.test(read(name, "status")));
 }
@@ -84,7 +84,7 @@ function allProcesses(): string[] {
 /** When a process started, in ticks since the machine did. */
 function startOf(pid: string): number {
   const stat = read(pid, "stat");
-  // The name of the program, in brackets, may hold anything; what follows it is in columns.
+  // The name of the program, in brackets, may contain anything; the columns come after it.
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
 }
 
@@ -101,7 +101,7 @@ function socketsOf(pid: string): string[] {
   }
 }
 
-/** The ports that somebody listens on in this namespace, with the inode of the socket. */
+/** The ports with a listener in this namespace, with the inode of the socket. */
 function listening(): Map<number, string> {
   const lines = ["tcp", "tcp6"].flatMap((table) => readFileSync(`/proc/net/${table}`, "utf8").split("\n").slice(1));
   const columns = lines.map((line) => line.trim().split(/\s+/)).filter(([, , , state]) => state === "0A");
@@ -112,7 +112,7 @@ function commandOf(pid: string): string {
   return read(pid, "cmdline").replaceAll("\0", " ").trim();
 }
 
-/** Empty where the process has ended meanwhile or is another user's. */
+/** Empty if the process has ended meanwhile or is another user's. */
 function read(pid: string | number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

@@ -1,11 +1,11 @@
-// Runs of one environment in which something goes wrong. Each has to say so in a way that helps, and to leave alone what is done already.
+// Runs of one environment with failures. Each must report them in a helpful way, and leave alone what is already done.
 import { expect } from "@jest/globals";
 import { Secrets } from "../../support/leaks.ts";
 import type { Chain, Config, Kept, Run } from "./chain.ts";
 
-/** What is made one after the other, by the ends of their types. */
+/** What is created one after another, by the ends of their types. */
 const stages = [
-  ...["gates:Preflight", "talos:NodeConfiguration", "gates:Stages", "talos:Bootstrap", "gates:Etcd"],
+  ...["gates:Preflight", "talos:AppliedMachineConfig", "gates:Stages", "talos:Bootstrap", "gates:Etcd"],
   ...["gates:TalosServices", "talos:Kubeconfig", "gates:KubernetesApi", "gates:NodesJoined"],
   ...["platform:Cilium", "gates:CiliumReady", "platform:HcloudCloudControllerManager", "gates:NodesReady"],
   ...["platform:HcloudCsi", "gates:CsiReady", "platform:SealedSecrets", "gates:SealedSecretsReady"],
@@ -18,7 +18,7 @@ const changing = ["config", "bootstrap", "installed", "wiped"];
 
 export class Trouble {
   readonly chain: Chain;
-  /** All that the engine has said. */
+  /** The engine's complete output. */
   private readonly said: string[] = [];
   private done = new Map<string, Kept>();
 
@@ -26,7 +26,7 @@ export class Trouble {
     this.chain = chain;
   }
 
-  /** An `up` that ends at a stage: returns what is said of it there, by the name of what failed. */
+  /** An `up` that ends at a stage: returns its message, by the name of what failed. */
   async endsAt(stage: Stage, changes: Config = {}): Promise<Readonly<Record<string, string>>> {
     this.chain.configure(changes);
     const run = await this.chain.run("up");
@@ -38,18 +38,18 @@ export class Trouble {
       run: run.stdout,
     }).toEqual({ code: expect.any(Number), at: [stage], run: expect.any(String) });
     expect(run.code).not.toBe(0);
-    // Words of the program only: no trace of where in it they come from, and nothing twice.
+    // Only the program's messages: no stack trace, and nothing twice.
     expect(run.stdout + run.stderr).not.toMatch(/^\s+at .+:\d+:\d+\)?$/m);
     expect(Object.keys(told).toSorted()).toEqual(expect.arrayContaining(failed.map(({ name }) => name).toSorted()));
     const kept = await this.leftAlone(run);
-    // Nothing that is behind a gate which is closed, and the gate itself neither.
+    // Nothing after a closed gate, and not the gate itself.
     const behind = stages.slice(stages.indexOf(stage) + 1);
     const early = kept.filter(({ type }) => behind.some((one) => type.endsWith(one)) || isGate(type, stage));
     expect(early.map(({ name, type }) => `${type} ${name}`)).toEqual([]);
     return told;
   }
 
-  /** An `up` that comes to the end of the chain. */
+  /** An `up` that completes the chain. */
   async comesThrough(changes: Config = {}): Promise<Run> {
     this.chain.configure(changes);
     const run = await this.chain.up();
@@ -67,7 +67,7 @@ export class Trouble {
     return counts;
   }
 
-  /** The names of secrets of the environment that stand in what was said. */
+  /** The names of the environment's secrets that the output contains. */
   async leaks(): Promise<string[]> {
     const secrets = new Secrets();
     const { kubeconfig, talosconfig, machineConfigurations } = await this.chain.outputs();
@@ -79,7 +79,7 @@ export class Trouble {
     return secrets.foundIn(this.said.join("\n"));
   }
 
-  /** What was there before is still, under the same id, and nothing was done to it. */
+  /** What existed before still exists, with the same id, and was not changed. */
   private async leftAlone(run: Run): Promise<readonly Kept[]> {
     this.said.push(run.stdout, run.stderr);
     const touched = run.steps.filter(({ op, type }) => op !== "create" && !type.startsWith("pulumi:providers:"));
@@ -98,7 +98,7 @@ function isGate(type: string, stage: Stage): boolean {
   return stage.startsWith("gates:") && type.endsWith(stage);
 }
 
-/** What the engine says at its end of each resource, without the line that everything failed. */
+/** The engine's final messages about each resource, without the line that everything failed. */
 function diagnostics(said: string): Record<string, string> {
   const [, after = ""] = said.split("\nDiagnostics:\n");
   const [text = ""] = after.split(/^(?:Outputs|Resources):$/m);
@@ -110,7 +110,7 @@ function diagnostics(said: string): Record<string, string> {
   return Object.fromEntries(named.filter(([, lines]) => lines !== "error: update failed"));
 }
 
-/** Values of a file in YAML that are keys and the like, by the line they stand in. */
+/** Values of a YAML file that are keys and the like, by their line. */
 function secretValues(text: string): [string, string][] {
   const lines = text.split("\n").map((line) => /^[\s-]*([\w-]+): (\S{16,})$/.exec(line));
   return lines.flatMap((match, index): [string, string][] => {

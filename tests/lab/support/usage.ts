@@ -11,7 +11,7 @@ export function processorSeconds({ processes }: Trace): number {
   });
 }
 
-/** GiB that they hold; what several share is counted once. */
+/** GiB that they use; shared memory is counted once. */
 export function memory({ processes }: Trace): number {
   return total(processes, (pid) => {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");

@@ -1,4 +1,4 @@
-// A program that goes on until it is stopped, and waiting for what it says.
+// A program that runs until it is stopped, and waits for its output.
 import { type ChildProcess, spawn } from "node:child_process";
 
 /** Longer than anything takes with the profile `fast` on a busy machine. */
@@ -34,7 +34,7 @@ export class Watch {
     this.child = child;
   }
 
-  /** Resolves once it has said what fits, with the match. */
+  /** Resolves once its output matches, with the match. */
   says(pattern: RegExp, milliseconds = patience): Promise<RegExpExecArray> {
     return new Promise((done, fail) => {
       const end = (settle: () => void) => {
@@ -55,7 +55,13 @@ export class Watch {
     });
   }
 
-  /** Ends it and returns all that it has said. */
+  /** Its output, once it has ended by itself. */
+  async ends(): Promise<string> {
+    await this.closed;
+    return this.text;
+  }
+
+  /** Ends it and returns its output. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<string> {
     if (!this.over) this.child.kill(signal);
     await this.closed;

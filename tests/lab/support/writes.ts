@@ -1,22 +1,22 @@
-// What a piece of work writes: to the cloud, to Talos, to Kubernetes.
+// What some work writes: to the cloud, to Talos, to Kubernetes.
 import { expect } from "@jest/globals";
 import type { Chain } from "./chain.ts";
 
-/** The calls that would change something, as the lab has noted them, a line each. */
+/** The calls that would change something, as the lab has recorded them, a line each. */
 export async function writes(chain: Chain, work: () => Promise<void>): Promise<string[]> {
   const { lab } = chain;
-  // The lab takes part in the talk with the API server, and so hears of it, only while there is a fault to be met.
+  // The lab proxies the API server, and so records calls, only while there is a fault for it.
   const listening = await lab.fault({ on: "kube", name: "GET /nothing", do: "refuse" });
   const from = lab.facts.all.length;
   const calls = () =>
     lab.facts.all.slice(from).flatMap(({ subject, what, value }) => (what === "call" ? `${subject} ${value}` : []));
-  // That it hears is seen by something that is written before.
+  // A write before shows that it records.
   await chain.kubectl("annotate", "node", "--all", "--overwrite", `heard=${from}`);
   await lab.until({ what: "call", value: "PATCH /api/v1/nodes/cp-1", after: lab.facts.all[from - 1] });
   const before = calls().length;
   expect(before).toBeGreaterThan(0);
   await work();
-  // Facts come in the order of the calls: when this one is there, all that were made before it are.
+  // Facts come in the order of the calls: when this one is recorded, all earlier ones are.
   const last = lab.facts.all.at(-1);
   await lab.endFault(listening);
   await lab.until({ subject: listening, what: "fault", value: "removed", after: last });

@@ -1,5 +1,5 @@
-// Differences between an SDK and the plugin that is built for it which do no harm, each with its reason. The schema test
-// fails for one that is not here, and for one that is here and is gone.
+// Harmless differences between an SDK and the plugin that is built for it, each with its reason. The schema test
+// fails for one that is missing here, and for one that no longer exists.
 
 export interface AcceptedDifference {
   readonly token: string;

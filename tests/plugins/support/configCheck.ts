@@ -1,10 +1,10 @@
-// The validation that a Talos node of one minor makes of the config it is sent, out of toolchain/configcheck.
+// The validation of a config by a Talos node of one minor version, from toolchain/configcheck.
 import { spawnSync } from "node:child_process";
 import { ensureTools } from "../../../scripts/toolchain/ensure.ts";
 import { programPath } from "../../../scripts/toolchain/entry.ts";
 import { toolNamed } from "../../../scripts/toolchain/tools.ts";
 
-/** The check for a Talos minor, built where it is not there yet. */
+/** The validator for a Talos minor version, built if it is not built yet. */
 export async function configCheck(minor: string): Promise<ConfigCheck> {
   const tool = toolNamed(`configcheck-${minor}`);
   await ensureTools([tool]);
@@ -18,7 +18,7 @@ export class ConfigCheck {
     this.program = program;
   }
 
-  /** Errors and warnings, in Talos' own words; none where the config is good. */
+  /** Errors and warnings, in Talos' own words; none if the config is valid. */
   faults(config: string): readonly string[] {
     const { stdout, stderr, error } = spawnSync(this.program, { input: config, encoding: "utf8" });
     if (error !== undefined) throw error;

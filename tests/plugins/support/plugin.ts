@@ -10,18 +10,18 @@ import { pluginNamed, toolNamed } from "../../../scripts/toolchain/tools.ts";
 
 export type PluginClient = InstanceType<typeof provider.ResourceProviderClient>;
 
-/** Does something with a plugin, and ends it whatever comes of it. */
+/** Uses a plugin, and ends it in any case. */
 export async function withPlugin<T>(name: string, work: (client: PluginClient) => Promise<T>): Promise<T> {
   const tool = toolNamed(pluginNamed(name).tool);
   await ensureTools([tool]);
   const plugin = spawn(programPath(tool, `pulumi-resource-${name}`), ["127.0.0.1:0"], { stdio: "pipe" });
-  // Much is of no matter, such as that there is no engine to log to; it is told when the plugin fails.
+  // Much of its output does not matter, such as that there is no engine to log to; it is reported if the plugin fails.
   let said = "";
   plugin.stderr.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
   try {
-    // The schema of the Kubernetes plugin is larger than the 4 MB that a client takes by itself.
+    // The schema of the Kubernetes plugin is larger than a client's default limit of 4 MB.
     const options = { "grpc.max_receive_message_length": -1 };
     const address = `127.0.0.1:${await listeningPort(plugin, name)}`;
     const client = new provider.ResourceProviderClient(address, credentials.createInsecure(), options);
@@ -44,7 +44,7 @@ export function answer<T>(call: (done: (error: ServiceError | null, response: T)
   });
 }
 
-/** A plugin says on its first line which port it listens on. */
+/** A plugin prints its port on its first line. */
 async function listeningPort(plugin: ChildProcessWithoutNullStreams, name: string): Promise<string> {
   const lines = createInterface(plugin.stdout);
   const ended = once(plugin, "exit").then(([code]) => {

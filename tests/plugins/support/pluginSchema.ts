@@ -1,8 +1,8 @@
-// A plugin's own description of what it offers, asked of the plugin that the toolchain built.
+// A plugin's own schema, read from the plugin that the toolchain built.
 import messages from "@pulumi/pulumi/proto/provider_pb.js";
 import { answer, withPlugin } from "./plugin.ts";
 
-/** Of Pulumi's package schema what is compared. https://www.pulumi.com/docs/iac/packages-and-automation/pulumi-packages/schema/ */
+/** The compared parts of Pulumi's package schema. https://www.pulumi.com/docs/iac/packages-and-automation/pulumi-packages/schema/ */
 export interface PluginSchema {
   readonly name: string;
   readonly language?: { readonly nodejs?: { readonly compatibility?: string } };
@@ -16,7 +16,7 @@ export interface ObjectSchema {
   readonly type?: "object";
   readonly properties?: Readonly<Record<string, TypeSchema>>;
   readonly required?: readonly string[];
-  /** Where an object type is demanded more or less of one side than `required` says. */
+  /** Where one side requires more or fewer properties of an object type than `required` says. */
   readonly language?: {
     readonly nodejs?: { readonly requiredInputs?: readonly string[]; readonly requiredOutputs?: readonly string[] };
   };
@@ -30,7 +30,7 @@ export interface EnumSchema {
 export interface ResourceSchema extends ObjectSchema {
   readonly inputProperties?: Readonly<Record<string, TypeSchema>>;
   readonly requiredInputs?: readonly string[];
-  /** It is written anew in every language and not generated. */
+  /** It is written by hand in every language and not generated. */
   readonly isOverlay?: boolean;
 }
 

@@ -1,14 +1,14 @@
-// What of the SDKs the program takes: which classes and functions, and which of their properties.
+// What the program uses of the SDKs: which classes and functions, and which of their properties.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { declared, root, type SdkMember, sdkMember, sdkName } from "./sdk.ts";
 
-/** What the program is made of. Some of it is loaded by dynamic providers only, so it is not enough to follow imports. */
+/** The files of the program. Some are loaded only by dynamic providers, so following imports is not enough. */
 export const ownFiles = ["index.ts", ...globSync("{components,stacks}/**/*.ts", { cwd: root })].map((file) =>
   join(root, file),
 );
-/** What the program is going to take. */
+/** What the program is planned to use. */
 export const planned = join(import.meta.dirname, "planned.ts");
 
 /** By token, the classes that are made, read or extended and the functions that are called in the files. */
@@ -89,7 +89,7 @@ function namesInOptions({ arguments: given }: ts.NewExpression): string[] {
     .map(({ text }) => /^\w*/.exec(text)?.[0] ?? "");
 }
 
-/** The members of `Input<T>` and other unions; nothing where nothing particular is expected. */
+/** The members of `Input<T>` and other unions; empty if any type is expected. */
 function alternatives(type: ts.Type | undefined): readonly ts.Type[] {
   if (type === undefined) return [];
   return type.isUnion() ? type.types : [type];

@@ -1,4 +1,4 @@
-// A program that takes from the SDKs in every way that TypeScript allows. It is only read, never run.
+// A program that uses the SDKs in every way that TypeScript allows. It is only read, never run.
 
 import { local } from "@pulumi/command";
 import * as hcloud from "@pulumi/hcloud";
@@ -29,6 +29,6 @@ export const { talosConfig, nodes } = talos.client.getConfigurationOutput({
 });
 export type Unused = talos.machine.BootstrapArgs["node"];
 
-// Of no SDK of a plugin, of a type only, or no resource at all.
+// From no SDK of a plugin, only a type, or no resource at all.
 export const plain = new pulumi.asset.StringAsset("");
 export let chart: k8s.helm.v4.Chart | undefined;

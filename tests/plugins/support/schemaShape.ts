@@ -11,13 +11,13 @@ const builtIns: Readonly<Record<string, string>> = {
 
 type Side = "inputs" | "outputs";
 
-/** What the plugin says of a token; undefined where it does not know it. `pulumi:providers:<name>` is the provider itself. */
+/** What the plugin's schema has for a token; undefined if it does not know it. `pulumi:providers:<name>` is the provider itself. */
 export function schemaShape(schema: PluginSchema, token: string): Shape | undefined {
   const read = (side: Side, properties: ObjectSchema["properties"], required: readonly string[] = []) =>
     propertiesOf(fieldsOf(schema, side, properties, required));
   const resource = token === `pulumi:providers:${schema.name}` ? schema.provider : schema.resources[token];
   if (resource !== undefined) {
-    // For Kubernetes the SDK generator takes every output of a resource for always there (kubernetes20 in its gen.go).
+    // For Kubernetes the SDK generator treats every output of a resource as always present (kubernetes20 in its gen.go).
     const isKubernetes = schema.language?.nodejs?.compatibility === "kubernetes20";
     return {
       token,

@@ -1,4 +1,4 @@
-// The npm SDKs of the plugins: which of their classes and functions stands for which token.
+// The npm SDKs of the plugins: which of their classes and functions has which token.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
 import ts from "typescript";
@@ -6,7 +6,7 @@ import { plugins } from "../../../scripts/toolchain/tools.ts";
 
 export const root = join(import.meta.dirname, "../../..");
 
-/** A class or a function of an SDK that makes, reads or asks something of a plugin. */
+/** A class or a function of an SDK that creates, reads or calls something of a plugin. */
 export interface SdkMember {
   /** The plugin's name. */
   readonly plugin: string;
@@ -14,7 +14,7 @@ export interface SdkMember {
   readonly declaration: ts.ClassDeclaration | ts.FunctionDeclaration;
 }
 
-/** The files with all that they import, ready to be asked about. */
+/** A TypeScript program of the files with everything that they import. */
 export function loadProgram(files: readonly string[]): ts.Program {
   const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined };
   const settings = ts.getParsedCommandLineOfConfigFile(join(root, "tsconfig.json"), {}, host);
@@ -22,7 +22,7 @@ export function loadProgram(files: readonly string[]): ts.Program {
   return ts.createProgram([...files], settings.options);
 }
 
-/** Classes that are written by hand: they make up their token when they are used, the schema has them under this one. */
+/** Classes that are written by hand: they build their token at run time, and the schema has them under this one. */
 const handWritten: Readonly<Record<string, string>> = {
   "kubernetes/apiextensions/customResource.d.ts": "kubernetes:apiextensions.k8s.io:CustomResource",
 };
@@ -67,7 +67,7 @@ function enclosing(node: ts.Node): ts.ClassDeclaration | ts.FunctionDeclaration 
   return node.parent && enclosing(node.parent);
 }
 
-/** The token is no type, so it stands in the code beside the declarations. */
+/** The token is not a type, so it is in the code beside the declarations. */
 function tokenOf(declaration: ts.Node, file: string): string | undefined {
   const code = file.replace(/\.d\.ts$/, ".js");
   const pattern = ts.isClassDeclaration(declaration)

@@ -2,7 +2,7 @@ import ts from "typescript";
 import type { SdkMember } from "./sdk.ts";
 import { type Field, type Level, oneOf, propertiesOf, type Shape } from "./shape.ts";
 
-/** What the SDK says of a class or function. */
+/** What the SDK declares for a class or function. */
 export function sdkShape(program: ts.Program, { token, declaration }: SdkMember): Shape {
   const reader = new TypeReader(program.getTypeChecker());
   return ts.isClassDeclaration(declaration)
@@ -105,7 +105,7 @@ function isUndefined(type: ts.TypeNode): boolean {
   return type.kind === ts.SyntaxKind.UndefinedKeyword;
 }
 
-/** `Output<string | undefined>` is an output that is not always there. */
+/** `Output<string | undefined>` is an output that is not always present. */
 function maybeUndefined(type: ts.TypeNode): boolean {
   if (ts.isTypeReferenceNode(type)) {
     const [of] = type.typeArguments ?? [];

@@ -1,4 +1,4 @@
-// What a program can name in an SDK, such as `machine.SecretsArgs`, to the letter.
+// What a program can name in an SDK, such as `machine.SecretsArgs`, exactly.
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";

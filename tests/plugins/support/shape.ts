@@ -1,10 +1,10 @@
-// What both an SDK and a plugin say of a resource or function, in one form: every property down to the last, by its path.
+// The properties of a resource or function in an SDK and in a plugin, in one form: every property down to the last, by its path.
 
 /** A property: `networks[].ip` of a list's items, `labels.*` of a map's values. */
 export interface Property {
   /** What a value is: `string`, `list`, `object`, ... */
   readonly type: string;
-  /** Must be given (input), or is always there (output). */
+  /** Must be given (input), or is always present (output). */
   readonly required: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Field {
   readonly level: Level;
 }
 
-/** One of several types, the same whatever order they are in; what lies inside of different ones is not compared. */
+/** One of several types, in a fixed order; the properties of different ones are not compared. */
 export function oneOf(levels: readonly Level[]): Level {
   const types = new Set(levels.map((level) => (level.kind === "leaf" ? level.type : level.kind)));
   const [only] = levels;
@@ -52,8 +52,8 @@ export function propertiesOf(fields: readonly Field[]): Properties {
 }
 
 /**
- * What a program written for the SDK would stumble over, told by the SDK's terms. What only the plugin has is not among
- * it, unless the plugin demands it.
+ * What would break a program that was written for the SDK, in the SDK's terms. Properties that only the plugin has do not count, unless the plugin requires
+ * them.
  */
 export function differences(sdk: Shape, plugin: Shape): string[] {
   const found: string[] = [];
@@ -83,7 +83,7 @@ function word(side: "inputs" | "outputs", required: boolean): string {
   return required ? "always there" : "not always there";
 }
 
-/** Of what is missing or differs the outermost is told, and no more of what is inside. */
+/** Only the outermost missing or different property is reported. */
 function hasParent(path: string, properties: Properties): boolean {
   const parent = path.replace(/(\[\]|\.[^.[]+)$/, "");
   return parent === path || properties.has(parent);

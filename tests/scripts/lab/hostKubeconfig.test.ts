@@ -2,7 +2,7 @@ import { expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { hostKubeconfig } from "../../../scripts/lab/hostKubeconfig.ts";
 
-test("a kubeconfig for this machine leads to the lab's port, and trusts the same cluster by a name that it has", () => {
+test("a kubeconfig for this host has the lab's port, and verifies the cluster by one of its own names", () => {
   const text = `
 apiVersion: v1
 kind: Config

@@ -10,13 +10,13 @@ const folder = mkdtempSync(join(tmpdir(), "sluice-sealing-"));
 const file = join(folder, "Pulumi.dev.yaml");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What was encrypted, since the test began. */
+/** What was encrypted since the start of the test. */
 let encrypted: Map<string, string>;
 beforeEach(() => {
   encrypted = new Map();
 });
 
-/** As the CLI does: by what the file says of it, into the file. */
+/** Encrypts like the CLI: with the settings of the file, into the file. */
 async function encrypt(key: string, value: string): Promise<void> {
   encrypted.set(key, value);
   const document = parseDocument(readFileSync(file, "utf8"));
@@ -42,7 +42,7 @@ describe("the sample's sealing key", () => {
     expect(certificate.checkPrivateKey(createPrivateKey(encrypted.get("sealedSecretsKey") ?? ""))).toBe(true);
   });
 
-  test("is not encrypted again into settings that are derived anew, which takes a second", async () => {
+  test("is not encrypted again when the settings are derived again, which takes a second", async () => {
     derive("one");
     await addSealingKey(file, encrypt);
     expect(encrypted.size).toBe(0);
@@ -53,7 +53,7 @@ describe("the sample's sealing key", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("is encrypted again for another passphrase, and when what was kept is no use", async () => {
+  test("is encrypted again for another passphrase, and when the cached values cannot be read", async () => {
     derive("two");
     await addSealingKey(file, encrypt);
     expect(parse(readFileSync(file, "utf8")).config).toMatchObject(values("two"));

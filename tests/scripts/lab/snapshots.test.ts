@@ -1,16 +1,17 @@
 import { describe, expect, test } from "@jest/globals";
 import { labelSelector } from "../../../components/images/snapshotLabels.ts";
-import { snapshotFor } from "../../../scripts/lab/snapshotFor.ts";
 import { distinct, isAmong } from "../../../scripts/lab/snapshots.ts";
-import { parseClusterConfig } from "../../../stacks/config.ts";
+import { parseClusterConfig } from "../../../stacks/config/config.ts";
+import { snapshotFor } from "../../../stacks/platforms/hetznerLab.ts";
+import type { HetznerConfig } from "../../../stacks/platforms/hetznerRules.ts";
 import { changed, rawConfig } from "../../support/rawConfig.ts";
 
 const config = (changes: Record<string, unknown> = {}) =>
   parseClusterConfig(
     Object.entries(changes).reduce((raw, [path, value]) => changed(raw, path, value), rawConfig("cloud")),
-  );
+  ) as HetznerConfig;
 
-describe("the snapshot that a lab's cloud is given for an environment", () => {
+describe("the snapshot in a lab's cloud for an environment", () => {
   test.each(["1.12.6", "1.13.8"])(
     "S0.1 is of its Talos, %s, with the labels that it is looked for by",
     (talosVersion) => {
@@ -23,7 +24,7 @@ describe("the snapshot that a lab's cloud is given for an environment", () => {
     },
   );
 
-  test("S0.1 brings along what its schematic says", () => {
+  test("S0.1 has the customization of its schematic", () => {
     const { schematic, customization } = snapshotFor(
       config({ image: { extensions: ["siderolabs/qemu-guest-agent"] } }),
     );
@@ -31,11 +32,11 @@ describe("the snapshot that a lab's cloud is given for an environment", () => {
     expect(customization).toContain("siderolabs/qemu-guest-agent");
   });
 
-  test("S0.1 has the labels that the environment names, if it does", () => {
+  test("S0.1 has the environment's own labels, if there are any", () => {
     expect(snapshotFor(config({ "hetzner.snapshot": { labels: { mine: "yes" } } })).labels).toEqual({ mine: "yes" });
   });
 
-  test("is there once, however many ask for it", () => {
+  test("exists once, however many environments need it", () => {
     const [one, other] = [snapshotFor(config()), snapshotFor(config({ image: { kernelArgs: ["quiet"] } }))];
     expect(distinct([one, other, { ...one }])).toEqual([one, other]);
     expect(isAmong(one, [other, { ...one }])).toBe(true);

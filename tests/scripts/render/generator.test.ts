@@ -1,10 +1,10 @@
-// The generator with plugins that hang, as the real one does nowhere.
+// The generator with plugins that hang, which the real one never does.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { root } from "../../../scripts/base/paths.ts";
 import { startGenerator } from "../../../scripts/render/generator.ts";
-import { root } from "../../../scripts/workspace/paths.ts";
 import { runs, start, until } from "../support/child.ts";
 
 let folder: string;
@@ -30,13 +30,13 @@ const listens = `const server = require("net").createServer(() => undefined);
 test.each([
   ["says no port", "setInterval(() => undefined, 1000);"],
   ["takes calls and answers none", listens],
-])("S1.7 a plugin that %s is given up, and ended", async (name, script) => {
+])("S1.7 a plugin that %s fails the call, and is ended", async (name, script) => {
   const { program, pid } = plugin(name.replaceAll(" ", "-"), script);
   await expect(startGenerator(program, 500)).rejects.toThrow(`${program} did not answer within 0.5 s`);
   await until(() => !runs(pid()), "the end of the plugin");
 });
 
-test("S1.7 a plugin ends with the command that is told to end", async () => {
+test("S1.7 a plugin ends with the command that gets a signal", async () => {
   const { program, pid } = plugin("left-alone", listens);
   const child = start(
     process.execPath,

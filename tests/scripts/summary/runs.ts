@@ -1,10 +1,10 @@
-// A run on a lab that is made by hand: two nodes, with moments that can be read.
-import type { TraceLine } from "../../../components/trace/trace.ts";
-import type { Fact, Timeline } from "../../../scripts/summary/facts.ts";
-import type { Expected, Run } from "../../../scripts/summary/report.ts";
-import { readStackState } from "../../../scripts/summary/stackState.ts";
+// A run on a lab, written by hand: two nodes, with simple times.
+import type { TraceLine } from "../../../components/engine/trace.ts";
+import type { Expected, Run } from "../../../scripts/summary/state/run.ts";
+import { readStackState } from "../../../scripts/summary/state/stackState.ts";
+import type { Fact, Timeline } from "../../../scripts/summary/state/timeline.ts";
 
-/** When the lab began, in milliseconds; a run's moments are told in seconds after that. */
+/** When the lab started, in milliseconds; the times of a run are in seconds after that. */
 export const labBegan = 1_000_000;
 
 export function at(seconds: number): number {
@@ -30,7 +30,7 @@ export function timeline(...lines: readonly string[]): Timeline {
   return { started: labBegan, facts: facts(...lines) };
 }
 
-/** A gate that opened; each wait as [began, held, opened, stable]. */
+/** A gate that opened; each wait as [began, held, opened, stableSeconds]. */
 export function opened(gate: string, ...waits: readonly (readonly [number, number, number, number])[]): TraceLine {
   return {
     type: `gates:${gate}`,
@@ -38,11 +38,11 @@ export function opened(gate: string, ...waits: readonly (readonly [number, numbe
     began: at(waits[0]?.[0] ?? 0),
     ended: at(waits.at(-1)?.[2] ?? 0),
     outcome: "done",
-    waits: waits.map(([began, held, ready, stable]) => ({
+    waits: waits.map(([began, held, ready, stableSeconds]) => ({
       began: at(began),
       held: at(held),
       opened: at(ready),
-      stable,
+      stableSeconds,
     })),
   };
 }
@@ -59,11 +59,11 @@ export const expected: Expected = {
 const gate = (name: string, outputs: object) => ({ type: `pulumi-nodejs:dynamic/gates:${name}`, outputs });
 /** A node in the state. */
 export const configured = (node: string, outputs: object) => ({
-  type: "pulumi-nodejs:dynamic/talos:NodeConfiguration",
+  type: "pulumi-nodejs:dynamic/talos:AppliedMachineConfig",
   outputs: { node, version: "1.13.8", machineConfiguration: { ciphertext: "v1:geheim" }, ...outputs },
 });
 
-/** As `pulumi stack export` has it, of a chain that is whole. */
+/** The output of `pulumi stack export` for a complete chain. */
 export const exported = {
   version: 3,
   deployment: {
@@ -72,13 +72,18 @@ export const exported = {
         type: "pulumi:pulumi:Stack",
         outputs: { clientCertificateDaysLeft: 364, kubeconfig: { ciphertext: "v1:geheim" } },
       },
-      configured("cp-1", { endpoint: "198.51.100.1" }),
-      configured("w-1", { endpoint: "198.51.100.2" }),
-      gate("Preflight", { evidence: { machines: { "cp-1": "a", "w-1": "b" } }, waited: 0.2, inputs: {}, drift: [] }),
-      gate("Etcd", { evidence: { members: ["cp-1"], alarms: 0 }, waited: 6, inputs: {}, drift: [] }),
+      configured("cp-1", { talosAddress: "198.51.100.1" }),
+      configured("w-1", { talosAddress: "198.51.100.2" }),
+      gate("Preflight", {
+        evidence: { machines: { "cp-1": "a", "w-1": "b" } },
+        waitedSeconds: 0.2,
+        inputs: {},
+        drift: [],
+      }),
+      gate("Etcd", { evidence: { members: ["cp-1"], alarms: 0 }, waitedSeconds: 6, inputs: {}, drift: [] }),
       gate("KubernetesApi", {
         evidence: { server: "https://198.51.100.1:6443" },
-        waited: 5.5,
+        waitedSeconds: 5.5,
         inputs: { answers: 3 },
         drift: [],
       }),
@@ -86,19 +91,37 @@ export const exported = {
   },
 };
 
-/** Which of the resources are there, by their types' ends. */
+/** Which of the resources exist, by the ends of their types. */
 export function stateWith(...ends: readonly string[]) {
   const resources = exported.deployment.resources.filter(({ type }) => ends.some((end) => type.endsWith(end)));
   return readStackState({ deployment: { resources } });
 }
 
-/** The config of a node, as it was sent, or could not be. */
+/** The config of a node: sent, or failed. */
 export function sent(node: string, code?: string): TraceLine {
   const times = { began: at(1), ended: at(2) };
-  const line = { type: "talos:NodeConfiguration", name: `test-${node}`, ...times };
+  const line = { type: "talos:AppliedMachineConfig", name: `test-${node}`, ...times };
   return code === undefined ? { ...line, outcome: "done" } : { ...line, outcome: "failed", code };
 }
 
 export function runOf(parts: Partial<Run>): Run {
   return { expected, state: readStackState(exported), trace: undefined, ended: at(0), timeline: undefined, ...parts };
 }
+
+/** A run in which three gates opened. */
+export const openedTrace = {
+  began: at(0),
+  lines: [
+    opened("Preflight", [8, 8.2, 8.2, 0]),
+    opened("Etcd", [9, 10.1, 15.1, 5]),
+    opened("KubernetesApi", [16, 16.5, 21.5, 5]),
+  ],
+};
+/** The lab's timeline of that run. */
+export const labTimeline = timeline(
+  "1 cp-1 server initializing",
+  "3 cp-1 api maintenance",
+  "9.5 cp-1 bootstrap asked",
+  "10 cp-1 etcd voter",
+  "15 cp-1 pod ready pod=kube-system/kube-apiserver",
+);

@@ -1,4 +1,4 @@
-// A checkout of its own for each test: our scripts, a short list of tools, and a PATH with nothing on it but fakes.
+// A separate checkout for each test: our scripts, a short list of tools, and a PATH with only fakes.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -32,8 +32,23 @@ const repository = join(import.meta.dirname, "..", "..", "..");
 const fakes = join(import.meta.dirname, "fakes");
 const nodeFolder = join("node_modules", `node-${process.platform}-${process.arch}`, "bin");
 
-/** Of the system, only these are on PATH: a machine's own go, pulumi or npm must not answer. */
-const systemPrograms = ["cat", "chmod", "cp", "dd", "du", "env", "head", "ln", "mkdir", "rm", "sh", "sleep", "touch"];
+/** The only programs of the system that are on PATH: the machine's own go, pulumi or npm must not answer. */
+const systemPrograms = [
+  "cat",
+  "chmod",
+  "cp",
+  "dd",
+  "du",
+  "env",
+  "flock",
+  "head",
+  "ln",
+  "mkdir",
+  "rm",
+  "sh",
+  "sleep",
+  "touch",
+];
 
 const fakePrograms = ["go", "pulumi", "npm"] as const;
 type Fake = (typeof fakePrograms)[number];
@@ -44,26 +59,26 @@ export interface Checkout {
   readonly env: NodeJS.ProcessEnv;
   /** Puts fakes on PATH. */
   install(...fakes: readonly Fake[]): void;
-  /** What a fake does first, as shell text: `on("go build", "exit 1")`. */
+  /** The first action of a fake, as shell text: `on("go build", "exit 1")`. */
   on(call: string, shell: string): void;
-  /** What fakes were called with since they were last asked for. */
+  /** The calls of fakes since the last time. */
   calls(): string[];
-  /** Runs scripts/<command>.ts to its end. */
+  /** Runs a command of scripts/ to its end. */
   run(command: string, ...args: readonly string[]): Promise<Ended>;
-  /** Starts scripts/<command>.ts. */
+  /** Starts a command of scripts/. */
   start(command: string, ...args: readonly string[]): Child;
-  /** Starts it the way npm does, by scripts/run.mjs. */
+  /** Starts it like npm, with scripts/run.mjs. */
   startByNpm(command: string, ...args: readonly string[]): Child;
-  /** A path below the checkout's parent folder, where fakes leave and find things. */
+  /** A path below the checkout's parent folder, which fakes read and write. */
   fake(...path: readonly string[]): string;
   /** The folders of a tool's entries in the cache. */
   entries(tool: string): string[];
-  /** Empties the cache, the work folder and the home, fills node_modules, and takes the fakes away again. */
+  /** Empties the cache, the work folder and the home, fills node_modules, and removes the fakes. */
   reset(): void;
   remove(): void;
 }
 
-/** Makes a checkout; `beside` one, it shares that one's cache and fakes. */
+/** Creates a checkout; `beside` another, it shares the cache and fakes. */
 export function makeCheckout(beside?: Checkout): Checkout {
   const base =
     beside === undefined ? realpathSync(mkdtempSync(join(tmpdir(), "sluice-test-"))) : dirname(beside.folder);
@@ -78,7 +93,7 @@ export function makeCheckout(beside?: Checkout): Checkout {
     mkdirSync(bin);
     for (const program of systemPrograms) symlinkSync(onPath(program), join(bin, program));
   }
-  // A quote and a space: whatever is put into a shell line or a pattern has to bear them.
+  // A quote and a space: everything that is part of a shell line or a pattern must tolerate them.
   const cache = join(base, "it's a cache");
   const ordinaryEnv = {
     PATH: bin,
@@ -92,11 +107,7 @@ export function makeCheckout(beside?: Checkout): Checkout {
   };
   const env: NodeJS.ProcessEnv = { ...ordinaryEnv };
   const startScript = (command: string, args: readonly string[]) =>
-    start(
-      process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(folder, "scripts", `${command}.ts`), ...args],
-      env,
-    );
+    start(process.execPath, ["--disable-warning=ExperimentalWarning", scriptOf(folder, command), ...args], env);
   return {
     folder,
     cache,
@@ -131,15 +142,22 @@ export function makeCheckout(beside?: Checkout): Checkout {
   };
 }
 
+function scriptOf(folder: string, command: string): string {
+  const paths = ["cli", "tools"].map((kind) => join(folder, "scripts", kind, `${command}.ts`));
+  const found = paths.find((path) => existsSync(path));
+  if (found === undefined) throw new Error(`no command ${command}`);
+  return found;
+}
+
 function fillCheckout(folder: string): void {
   for (const path of [
-    "scripts/workspace",
+    "scripts/base",
     "scripts/toolchain",
-    "scripts/toolchain.ts",
+    "scripts/tools/toolchain.ts",
     "scripts/lab",
-    "scripts/lab.ts",
+    "scripts/cli/lab.ts",
     "scripts/run.mjs",
-    "stacks/labName.ts",
+    "stacks/base/labName.ts",
     "toolchain",
   ]) {
     cpSync(join(repository, path), join(folder, path), { recursive: true });
@@ -148,10 +166,10 @@ function fillCheckout(folder: string): void {
     `export const preparations = ${JSON.stringify(fixturePreparations)};`,
     `export const engineTools = ${JSON.stringify(fixtureTools)};`,
   ]);
-  // What `npm start` does before it calls the CLI.
-  write(join(folder, "scripts", "prepare.ts"), [
-    'import { prepareToolchain } from "./toolchain/toolchain.ts";',
-    'import { main } from "./workspace/fail.ts";',
+  // The calls of `npm start` before it calls the CLI.
+  write(join(folder, "scripts", "tools", "prepare.ts"), [
+    'import { prepareToolchain } from "../toolchain/toolchain.ts";',
+    'import { main } from "../base/fail.ts";',
     "await main(async () => void console.log(JSON.stringify(await prepareToolchain())));",
   ]);
   for (const [path, text] of Object.entries(fixtureModules)) write(join(folder, "toolchain", path), [text]);
@@ -161,7 +179,7 @@ function fillCheckout(folder: string): void {
   write(join(folder, "package-lock.json"), ["{}"]);
 }
 
-/** Makes node_modules as npm ci would leave it. */
+/** Creates node_modules as npm ci would leave it. */
 function fillNodeModules(folder: string): void {
   removeTree(join(folder, "node_modules"));
   for (const [name, manifest] of Object.entries(fixturePlugins)) {
@@ -175,7 +193,7 @@ function fillNodeModules(folder: string): void {
   writeFileSync(join(folder, "node_modules", ".sluice-lock"), hash);
 }
 
-/** The module cache that the fake go answers from; read-only, as go's is. */
+/** The module cache from which the fake go answers; read-only, like go's. */
 function writeModules(folder: string): void {
   for (const [path, text] of Object.entries(fixtureSources)) {
     write(join(folder, path), [text]);
@@ -184,7 +202,7 @@ function writeModules(folder: string): void {
   }
 }
 
-/** Also what is read-only; of a link, the link. */
+/** Even read-only files; for a link, the link. */
 function removeTree(...paths: readonly string[]): void {
   const folders = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
   if (folders.length > 0) execFileSync("chmod", ["-R", "u+w", ...folders]);

@@ -1,10 +1,10 @@
-// Programs under test, run as a person would and watched from outside.
+// Programs under test, run like a user's, and observed from outside.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { jest } from "@jest/globals";
 
-// Far above what is needed: on a busy machine everything takes its time.
+// Much longer than needed: on a busy machine everything takes time.
 const patience = 30_000;
 jest.setTimeout(2 * patience);
 
@@ -18,19 +18,19 @@ export interface Ended {
 export interface Child {
   readonly pid: number;
   readonly ended: Promise<Ended>;
-  /** Resolves once something holds; fails when the program ends before. */
+  /** Resolves once a condition is met; fails if the program ends before. */
   reaches(holds: () => boolean, what: string): Promise<void>;
-  /** Resolves once the program has said the text. */
+  /** Resolves once the program has printed the text. */
   said(text: string): Promise<void>;
-  /** Resolves once the program has said what fits, with the first group of it. */
+  /** Resolves once the program has printed a match, with its first group. */
   says(pattern: RegExp): Promise<string>;
   /** Sends a signal to the program alone. */
   kill(signal: NodeJS.Signals): void;
-  /** Sends a signal to the program and its children, as a terminal does. */
+  /** Sends a signal to the program and its children, like a terminal. */
   killGroup(signal: NodeJS.Signals): void;
 }
 
-/** Starts a program in a process group of its own. */
+/** Starts a program in its own process group. */
 export function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Child {
   const child = spawn(program, args, { env, cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const { pid } = child;
@@ -70,14 +70,14 @@ export function start(program: string, args: readonly string[], env: NodeJS.Proc
   };
 }
 
-/** Waits until something holds. */
+/** Waits until a condition is met. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
   for (const deadline = Date.now() + patience; !holds(); await sleep(10)) {
     if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
   }
 }
 
-/** Whether a process runs; one that has ended and is not yet collected does not. */
+/** Whether a process runs; a zombie does not. */
 export function runs(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,4 +1,4 @@
-// The tools that a test's checkout builds: those that the code knows by name, with one of each trait a tool can have.
+// The tools that a test's checkout builds: those that the code knows by name, and one for each property that a tool can have.
 import { charts } from "../../../scripts/toolchain/labTools.ts";
 import type { ModulePreparation, Program } from "../../../scripts/toolchain/tool.ts";
 

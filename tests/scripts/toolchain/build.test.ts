@@ -28,10 +28,10 @@ describe("building a tool", () => {
 
     const [plugins = ""] = checkout.entries("plugins");
     expect(readlinkSync(join(plugins, "pulumi-resource-hcloud"))).toBe("all-plugins");
-    expect(existsSync(join(checkout.cache, "build"))).toBe(false);
+    expect(existsSync(join(checkout.cache, "building"))).toBe(false);
   });
 
-  test("is done once: the next run calls no program and says nothing but that all is ready", async () => {
+  test("happens once: the next run calls no program and prints only that everything is ready", async () => {
     await checkout.run("toolchain", "pulumi", "command");
     expect(builds()).toHaveLength(2);
     const again = await checkout.run("toolchain", "pulumi", "command");
@@ -39,14 +39,14 @@ describe("building a tool", () => {
     expect(checkout.calls()).toEqual([]);
   });
 
-  test("needs no Go once all is built", async () => {
+  test("needs no Go once everything is built", async () => {
     await checkout.run("toolchain", "command");
     const withoutGo = { ...checkout.env, PATH: "/nowhere" };
-    const script = join(checkout.folder, "scripts", "toolchain.ts");
+    const script = join(checkout.folder, "scripts", "tools", "toolchain.ts");
     expect(await start(process.execPath, [script, "command"], withoutGo).ended).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("compiles the version in, in every form that is asked for", async () => {
+  test("compiles the version in, in every requested form", async () => {
     await checkout.run("toolchain", "pulumi", "command");
     expect(builds().map((call) => /-ldflags (.*) -v /.exec(call)?.[1])).toEqual([
       "-s -w -X main.full=v3.9.1 -X main.plain=3.9.1 -X main.major=3 -X main.minor=9",
@@ -54,18 +54,16 @@ describe("building a tool", () => {
     ]);
   });
 
-  test("goes by the module file that the tool names", async () => {
+  test("uses the module file that the tool names", async () => {
     await checkout.run("toolchain", "language-host", "command");
     const calls = checkout.calls().filter((call) => /^go (list|build)/.test(call));
-    expect(calls.map((call) => / -modfile=\S+/.exec(call)?.[0])).toEqual([
-      " -modfile=v3.mod",
-      " -modfile=v3.mod",
-      undefined,
-      undefined,
-    ]);
+    const ofHost = calls.filter((call) => call.endsWith(" example.invalid/host"));
+    expect(ofHost.map((call) => / -modfile=\S+/.exec(call)?.[0])).toEqual(ofHost.map(() => " -modfile=v3.mod"));
+    expect(ofHost.filter((call) => call.startsWith("go build"))).toHaveLength(1);
+    expect(calls.filter((call) => !ofHost.includes(call) && call.includes("-modfile"))).toEqual([]);
   });
 
-  test("gives go caches and a temporary folder of ours, go.sum as it is, and this platform", async () => {
+  test("runs go with separate caches and temporary folder, an unchanged go.sum, and for this platform", async () => {
     Object.assign(checkout.env, { GOFLAGS: "-mod=mod", GOOS: "plan9", GOWORK: "/else", GO111MODULE: "off" });
     checkout.on("go build", 'env >"$FAKE/env"; [ -d "$GOTMPDIR" ] || exit 1');
     expect(await checkout.run("toolchain", "command")).toMatchObject({ code: 0 });
@@ -74,8 +72,8 @@ describe("building a tool", () => {
       expect.arrayContaining([
         `GOMODCACHE=${checkout.cache}/go/mod`,
         `GOCACHE=${checkout.cache}/go/build`,
-        `GOTMPDIR=${checkout.cache}/build/tmp`,
-        "GOFLAGS=-mod=readonly -trimpath -buildvcs=false",
+        `GOTMPDIR=${checkout.cache}/building/tmp`,
+        "GOFLAGS=-mod=readonly -trimpath -buildvcs=false -gcflags=all=-dwarf=false",
         "GOWORK=off",
         `GOOS=${process.platform}`,
         "GO111MODULE=on",
@@ -84,7 +82,7 @@ describe("building a tool", () => {
     expect(lines.filter((line) => /^GO(NOSUMDB|NOSUMCHECK|INSECURE|SUMDB|PRIVATE|PROXY)=/.test(line))).toEqual([]);
   });
 
-  test("works on a copy with the edits and files that its module needs, and leaves the checkout as it is", async () => {
+  test("builds a copy with the edits and files that its module needs, and does not change the checkout", async () => {
     checkout.on("go build", 'cp -R . "$FAKE/stage"');
     expect(await checkout.run("toolchain", "kubernetes")).toMatchObject({ code: 0 });
     const stage = checkout.fake("stage");
@@ -97,29 +95,58 @@ describe("building a tool", () => {
     ]);
   });
 
-  test("stops where a module is no longer what the edits were made for", async () => {
+  test("stops if a module no longer matches the edits", async () => {
     const file = checkout.fake("changed", "pkg", "a.go");
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, "old\n");
     checkout.on("go mod", `printf '{"Dir":"%s"}' "$FAKE/changed"; exit`);
     const ended = await checkout.run("toolchain", "kubernetes");
     expect(ended).toMatchObject({ code: 1 });
-    expect(ended.stderr).toContain("sluice: pkg/a.go of sdk has changed: ^old$ matches 1 times, not 2.");
+    expect(ended.stderr).toContain("sluice: pkg/a.go of sdk has changed: ^old$ matches 1 times instead of 2.");
     expect(checkout.entries("kubernetes")).toEqual([]);
   });
 
   test("follows the order of the list, and counts the steps", async () => {
     const { stderr } = await checkout.run("toolchain", "command", "pulumi");
-    expect(stderr.split("\n")).toEqual([
+    const [announcement, first, ...lines] = stderr.trimEnd().split("\n");
+    expect(announcement).toBe(
       "sluice: building pulumi, command from Go modules, once, into " +
         `${checkout.cache}: 2m00s on two idle cores with empty caches, less with full ones. ` +
-        "Ctrl-C is safe: the next run goes on.",
-      "[1/2] building pulumi 3.9.1, 0s, about 1m00s left (a fixture)",
+        "Ctrl-C is safe: the next run resumes.",
+    );
+    expect(first).toBe("[1/2] building pulumi 3.9.1, 0s, about 2m00s left (a fixture)");
+    // The second starts while the first is linked.
+    expect(lines.sort()).toEqual([
       expect.stringMatching(/^\[1\/2] building pulumi 3\.9\.1: done in \ds$/),
-      "[2/2] building command 0.9.2, 0s, about 1m00s left (a fixture)",
+      expect.stringMatching(/^\[2\/2] building command 0\.9\.2, .*about \S+ left \(a fixture\)$/),
       expect.stringMatching(/^\[2\/2] building command 0\.9\.2: done in \ds$/),
-      "",
     ]);
+  });
+
+  test("starts to compile the next tool while one is linked, and not before", async () => {
+    const wait = (file: string) => `while [ ! -e "$FAKE/${file}" ]; do sleep 0.02; done`;
+    // The first compiles its packages, waits, compiles the last one, and links until it is released.
+    checkout.on(
+      "go build",
+      `case $* in *pulumi.out*)
+        printf 'example.invalid/%s\\n' a b >&2; touch "$FAKE/compiling"; ${wait("compile")}
+        echo example.invalid/c >&2; ${wait("link")};;
+      esac`,
+    );
+    const run = checkout.start("toolchain", "pulumi", "command");
+    await run.reaches(() => existsSync(checkout.fake("compiling")), "the first tool");
+    // Long enough for the second's modules, which are downloaded meanwhile.
+    await run.reaches(
+      () => existsSync(join(checkout.cache, "building", "command", "go.mod")),
+      "the second tool's modules",
+    );
+    expect(builds()).toHaveLength(1);
+    writeFileSync(checkout.fake("compile"), "");
+    await run.said("[2/2] building command 0.9.2: done");
+    expect(checkout.entries("pulumi")).toEqual([]);
+    writeFileSync(checkout.fake("link"), "");
+    expect(await run.ended).toMatchObject({ code: 0 });
+    expect(checkout.entries("pulumi")).toHaveLength(1);
   });
 });
 
@@ -139,7 +166,7 @@ describe("a tool whose sources are the checkout's own", () => {
     expect(builds()).toEqual([expect.stringMatching(/ \.\/cmd\/sluice-lab$/)]);
   });
 
-  test("is built anew after an edit, and what was built before goes", async () => {
+  test("is rebuilt after an edit, and what was built before is removed", async () => {
     await checkout.run("toolchain", "sluice-lab", "command");
     const [before = ""] = checkout.entries("sluice-lab");
     const text = readFileSync(main(), "utf8");
@@ -152,7 +179,7 @@ describe("a tool whose sources are the checkout's own", () => {
     writeFileSync(main(), text);
   });
 
-  test("that is edited while it is compiled is built once more", async () => {
+  test("that is edited while it is compiled is built again", async () => {
     const text = readFileSync(main(), "utf8");
     checkout.on("go build", `echo '// edited' >>'${main().replaceAll("'", `'\\''`)}'`);
     expect(await checkout.run("toolchain", "sluice-lab")).toMatchObject({ code: 0 });
@@ -164,10 +191,10 @@ describe("a tool whose sources are the checkout's own", () => {
     writeFileSync(main(), text);
   });
 
-  test("that is edited before it is compiled, while others are, is not taken for what it was", async () => {
+  test("that is edited before it is copied is not built under the old key", async () => {
     const text = readFileSync(main(), "utf8");
-    checkout.on("go build", `echo '// edited' >>'${main().replaceAll("'", `'\\''`)}'`);
-    const ended = await checkout.run("toolchain", "command", "sluice-lab");
+    checkout.on("go env", `echo '// edited' >>'${main().replaceAll("'", `'\\''`)}'`);
+    const ended = await checkout.run("toolchain", "sluice-lab");
     expect(ended).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("sluice: the sources of sluice-lab were edited just now: run it again.\n"),
@@ -178,7 +205,7 @@ describe("a tool whose sources are the checkout's own", () => {
 });
 
 describe("a set of files", () => {
-  test("is copied out of modules, with what the folder has itself, and nothing is compiled", async () => {
+  test("is copied from modules, together with the folder's own files, and nothing is compiled", async () => {
     expect(await checkout.run("toolchain", "charts")).toMatchObject({ code: 0 });
     expect(checkout.calls().filter((call) => !/^go (env|mod download) /.test(call))).toEqual([]);
     const [folder = ""] = checkout.entries("charts");
@@ -197,7 +224,7 @@ describe("a set of files", () => {
     expect(await checkout.run("toolchain", "charts")).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("is made good where a file of it was changed", async () => {
+  test("is rebuilt if one of its files was changed", async () => {
     await checkout.run("toolchain", "charts");
     const changed = join(checkout.entries("charts")[0] ?? "", "cilium", "chart.yaml");
     writeFileSync(changed, "changed");
@@ -206,7 +233,7 @@ describe("a set of files", () => {
     expect(readFileSync(changed, "utf8")).toBe("install/kubernetes/cilium\n");
   });
 
-  test("that a module no longer has is named", async () => {
+  test("that a module no longer has is reported", async () => {
     checkout.on("go mod", `mkdir -p "$FAKE/empty"; printf '{"Dir":"%s"}' "$FAKE/empty"; exit`);
     const ended = await checkout.run("toolchain", "charts");
     expect(ended).toMatchObject({
@@ -219,8 +246,8 @@ describe("a set of files", () => {
 describe("a build that fails", () => {
   test("shows the end of the real error, where the log is, and a command that repeats it", async () => {
     const failing = [
-      "for package in a b c d; do echo example.invalid/$package >&2; done",
-      "echo '# example.invalid/d' >&2",
+      "for package in a b; do echo example.invalid/$package >&2; done",
+      "echo '# example.invalid/c' >&2",
       'for line in $(cat "$FAKE/lines"); do echo "./d.go:$line:1: undefined: y" >&2; done',
       "exit 1",
     ].join("\n");
@@ -234,7 +261,7 @@ describe("a build that fails", () => {
       Array.from({ length: 30 }, (_, line) => `  ./d.go:${line + 11}:1: undefined: y`),
     );
     const log = join(checkout.cache, "logs", "pulumi.log");
-    expect(lines[start + 31]).toBe(`The whole log: ${log}`);
+    expect(lines[start + 31]).toBe(`Full log: ${log}`);
     expect(readFileSync(log, "utf8")).toMatch(/^pulumi 3\.9\.1 with go1\.26\.8\nexample\.invalid\/a\n(.*\n)*.*:40:1: /);
     expect(ended.stderr).not.toMatch(/^ +at /m);
 
@@ -247,7 +274,7 @@ describe("a build that fails", () => {
     expect(calls[0]).toBe(calls[1]);
   });
 
-  test("is made good by the next run, once its cause is gone", async () => {
+  test("is built by the next run, once the cause is fixed", async () => {
     checkout.on("go build", "echo broken >&2; exit 1");
     expect(await checkout.run("toolchain", "command")).toMatchObject({ code: 1 });
     expect(checkout.entries("command")).toEqual([]);
@@ -261,30 +288,30 @@ describe("a build that fails", () => {
       "a module that go.sum refuses",
       "go list",
       "echo 'go: downloading x v1' >&2; echo 'checksum mismatch' >&2; exit 1",
-      ["sluice: command 0.9.2 could not be built: its modules cannot be had.", "  checksum mismatch"],
+      ["sluice: command 0.9.2 could not be built: cannot download its modules.", "  checksum mismatch"],
     ],
     [
-      "go without a word, as when memory runs out",
+      "go that prints nothing, as when memory runs out",
       "go build",
       "kill -9 $$",
-      ["sluice: command 0.9.2 could not be built: it does not compile.", "  go ended with 137 and said nothing"],
+      ["sluice: command 0.9.2 could not be built: it does not compile.", "  go ended with 137 and printed nothing"],
     ],
-  ])("says what stopped it: %s", async (_, call, shell, expected) => {
+  ])("reports what stopped it: %s", async (_, call, shell, expected) => {
     checkout.on(call, shell);
     const ended = await checkout.run("toolchain", "command");
     expect(ended.code).toBe(1);
     const lines = ended.stderr.split("\n");
     const start = lines.indexOf(expected[0] ?? "");
-    expect(lines.slice(start, start + 3)).toEqual([...expected, expect.stringContaining("The whole log: ")]);
+    expect(lines.slice(start, start + 3)).toEqual([...expected, expect.stringContaining("Full log: ")]);
     expect(checkout.calls().filter((made) => made.startsWith(call))).toHaveLength(1);
   });
 
-  test("says which module cannot be fetched, and the command that tries it again", async () => {
+  test("reports the module that cannot be downloaded, and the command that repeats the download", async () => {
     checkout.on("go mod", `printf '{"Error":"not found: v3.9.0"}'; exit 1`);
     const ended = await checkout.run("toolchain", "kubernetes");
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain(
-      "sluice: cannot fetch example.invalid/sdk v3.9.0: not found: v3.9.0\nTo repeat it: cd ",
+      "sluice: cannot download example.invalid/sdk v3.9.0: not found: v3.9.0\nTo repeat it: cd ",
     );
     expect(ended.stderr).toMatch(/ go mod download -json example\.invalid\/sdk@v3\.9\.0\n$/);
   });
@@ -293,8 +320,8 @@ describe("a build that fails", () => {
 describe("a machine that cannot build", () => {
   test.each([
     ["go env", "echo go1.22.12; exit", "go on PATH is go1.22.12"],
-    ["go env", "echo 'cannot find GOROOT' >&2; exit 2", "go on PATH does not say which it is: cannot find GOROOT"],
-  ])("is told what to do: %s, %s", async (call, shell, found) => {
+    ["go env", "echo 'cannot find GOROOT' >&2; exit 2", "go on PATH does not report its version: cannot find GOROOT"],
+  ])("gets a message with what to do: %s, %s", async (call, shell, found) => {
     checkout.on(call, shell);
     const ended = await checkout.run("toolchain", "command");
     expect(ended.code).toBe(1);
@@ -305,14 +332,20 @@ describe("a machine that cannot build", () => {
     expect(ended.stderr).not.toMatch(/^ +at /m);
   });
 
-  test("is told that it has no go", async () => {
+  test("gets a message that go is missing", async () => {
     rmSync(join(checkout.env.PATH ?? "", "go"));
     const ended = await checkout.run("toolchain", "command");
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toContain("but there is no go on PATH. Install it from https://go.dev/dl");
+    expect(ended.stderr).toContain("but go is not on PATH. Install it from https://go.dev/dl");
   });
 
-  test("is told that the cache cannot be written", async () => {
+  test("gets a message that flock is missing", async () => {
+    rmSync(join(checkout.env.PATH ?? "", "flock"));
+    const ended = await checkout.run("toolchain", "command");
+    expect(ended).toMatchObject({ code: 1, stderr: "sluice: flock is not on PATH: install util-linux.\n" });
+  });
+
+  test("gets a message that the cache cannot be written", async () => {
     mkdirSync(checkout.env.HOME ?? "");
     const file = join(checkout.env.HOME ?? "", "file");
     writeFileSync(file, "");
@@ -325,7 +358,7 @@ describe("a machine that cannot build", () => {
   });
 });
 
-/** Runs a line as a person would who copied it. */
+/** Runs a line as if it were copied into a shell. */
 function inShell(line: string) {
   return start("sh", ["-c", line], checkout.env).ended;
 }

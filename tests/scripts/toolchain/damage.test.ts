@@ -25,8 +25,8 @@ afterAll(() => checkout.remove());
 const inEntry = (name: string) => join(checkout.entries("plugins")[0] ?? "", name);
 const json = () => inEntry("entry.json");
 
-describe("an entry of the cache that was damaged is noticed and built again", () => {
-  // One after the other on the entry that the one before had built again.
+describe("a damaged entry of the cache is noticed and rebuilt", () => {
+  // One after another, on the entry that the one before had rebuilt.
   test.each<[string, string, () => void]>([
     ["a program cut short", "all-plugins is not what was built", () => truncateSync(inEntry("all-plugins"), 3)],
     [
@@ -66,18 +66,18 @@ describe("an entry of the cache that was damaged is noticed and built again", ()
     checkout.calls();
     const ended = await checkout.run("toolchain", "plugins");
     expect(ended).toMatchObject({ code: 0 });
-    const told = `sluice: plugins in the cache is damaged (${what}); it is built again\n`;
-    expect(ended.stderr.startsWith(told)).toBe(true);
+    const message = `sluice: plugins in the cache is damaged (${what}); rebuilding it\n`;
+    expect(ended.stderr.startsWith(message)).toBe(true);
     expect(ended.stderr.split("damaged")).toHaveLength(2);
     expect(checkout.calls().filter((call) => call.startsWith("go build"))).toHaveLength(1);
     expect(readFileSync(inEntry("pulumi-resource-hcloud"), "utf8")).toBe("#!/bin/sh\necho all-plugins runs\n");
   });
 
-  test("the last of them is whole again", async () => {
+  test("the last of them is intact again", async () => {
     expect(await checkout.run("toolchain", "plugins")).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("but a file that was only touched is taken as it is", async () => {
+  test("but not a file that was only touched", async () => {
     utimesSync(inEntry("all-plugins"), new Date(), new Date());
     checkout.calls();
     const before = readFileSync(json(), "utf8");
@@ -86,7 +86,7 @@ describe("an entry of the cache that was damaged is noticed and built again", ()
     expect(readFileSync(json(), "utf8")).not.toBe(before);
   });
 
-  test("and stays in its place until the new one is there", async () => {
+  test("and stays in its place until the new one is complete", async () => {
     truncateSync(inEntry("all-plugins"), 3);
     const folder = checkout.entries("plugins")[0] ?? "";
     checkout.on("go build", "exit 1");

@@ -71,7 +71,7 @@ describe("the key of a tool", () => {
   };
   const path = (file: string) => join(checkout.folder, file);
 
-  /** The keys of a tool before and after a file is changed; the file is as it was afterwards. */
+  /** The keys of a tool before and after a file is changed; the file is restored afterwards. */
   function keysAround(name: string, file: string, text: string): [string, string] {
     const before = goModule.toolKey(tool(name));
     const old = readFileSync(path(file), "utf8");
@@ -127,7 +127,7 @@ describe("the key of a tool", () => {
     expect(goModule.toolKey(toolNamed("sluice-lab"))).toBe(before);
   });
 
-  test("changes with a file that is renamed, and not with where the checkout lies", () => {
+  test("changes with a renamed file, and not with the path of the checkout", () => {
     const before = goModule.toolKey(tool("pulumi"));
     writeFileSync(path("toolchain/pulumi/a.go"), "package main");
     const one = goModule.toolKey(tool("pulumi"));
@@ -150,8 +150,8 @@ describe("the key of a tool", () => {
     expect(goModule.toolKey(tool("pulumi"), "linux-arm64")).not.toBe(goModule.toolKey(tool("pulumi"), "linux-x64"));
   });
 
-  test("stays with what a person is only told", () => {
-    const told = { ...tool("pulumi"), purpose: "another", seconds: 1, gigabytes: 99 };
-    expect(goModule.toolKey(told)).toBe(goModule.toolKey(tool("pulumi")));
+  test("stays with what is only printed", () => {
+    const printed = { ...tool("pulumi"), purpose: "another", seconds: 1, gigabytes: 99 };
+    expect(goModule.toolKey(printed)).toBe(goModule.toolKey(tool("pulumi")));
   });
 });

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 afterAll(() => checkout.remove());
 
-/** Starts a build that goes on until `letGo`, and returns once go is at it. */
+/** Starts a build that runs until `release`, and returns once go runs. */
 async function startBuild(begin: () => Child, before = ""): Promise<Child> {
   const note = checkout.fake("compiling");
   checkout.on("go build", `${before}\necho $$ >"${note}"\nwhile [ ! -e "$FAKE/go-on" ]; do sleep 0.02; done`);
@@ -29,18 +29,18 @@ async function startBuild(begin: () => Child, before = ""): Promise<Child> {
   return child;
 }
 
-const letGo = () => writeFileSync(checkout.fake("go-on"), "");
+const release = () => writeFileSync(checkout.fake("go-on"), "");
 const compilerIsGone = () => until(() => !compilers.some(runs), "the end of go");
 const builds = () => checkout.calls().filter((call) => call.startsWith("go build"));
 
 describe("two runs at once", () => {
-  test("build once: the second waits for the first, says so, and uses what it made", async () => {
+  test("build once: the second waits for the first, reports that, and uses its result", async () => {
     const first = await startBuild(() => checkout.start("toolchain", "command"));
-    // What is not whole is not there.
+    // An incomplete entry does not exist.
     expect(checkout.entries("command")).toEqual([]);
     const second = checkout.start("toolchain", "command");
-    await second.said(`another run is at work in ${checkout.cache} (process ${first.pid}); waiting for it\n`);
-    letGo();
+    await second.said(`another run is building in ${checkout.cache} (process ${first.pid}); waiting for it\n`);
+    release();
     expect(await first.ended).toMatchObject({ code: 0 });
     const ended = await second.ended;
     expect(ended).toMatchObject({ code: 0, stdout: "sluice: the tools are ready; --list shows them\n" });
@@ -50,7 +50,7 @@ describe("two runs at once", () => {
 });
 
 describe("kill -9 in the middle of a build", () => {
-  test("leaves nothing in the way: the next run begins at once and ends right", async () => {
+  test("blocks nothing: the next run starts at once and succeeds", async () => {
     const killed = await startBuild(() => checkout.start("toolchain", "command"));
     killed.kill("SIGKILL");
     expect(await killed.ended).toMatchObject({ signal: "SIGKILL" });
@@ -63,16 +63,16 @@ describe("kill -9 in the middle of a build", () => {
     const [entry = ""] = checkout.entries("command");
     const program = readFileSync(join(entry, "pulumi-resource-command"));
 
-    // The go that lost its run comes to its end as well, and spoils nothing.
-    letGo();
+    // The go process that lost its parent ends as well, and damages nothing.
+    release();
     await compilerIsGone();
     expect(readFileSync(join(entry, "pulumi-resource-command"))).toEqual(program);
     expect(await checkout.run("toolchain", "command")).toMatchObject({ code: 0, stderr: "" });
   });
 });
 
-describe("a run that is told to end", () => {
-  test("by Ctrl-C in a terminal ends go as well, exits as a shell expects, and can be taken up again", async () => {
+describe("a run that gets a signal", () => {
+  test("by Ctrl-C in a terminal ends go as well, has the exit code that shells expect, and can be resumed", async () => {
     const run = await startBuild(() => checkout.startByNpm("toolchain", "command"));
     run.killGroup("SIGINT");
     const ended = await run.ended;
@@ -89,21 +89,21 @@ describe("a run that is told to end", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)("by %s to the first process alone ends go as well", async (signal, code) => {
-    // Go is told by the one signal on which it puts its things away.
-    const heed = "trap 'echo told >\"$FAKE/told\"; exit 1' INT";
-    const run = await startBuild(() => checkout.startByNpm("toolchain", "command"), heed);
+    // Go gets the only signal on which it cleans up.
+    const onSignal = "trap 'touch \"$FAKE/cleaned-up\"; exit 1' INT";
+    const run = await startBuild(() => checkout.startByNpm("toolchain", "command"), onSignal);
     run.kill(signal);
     const ended = await run.ended;
     expect(ended).toMatchObject({ code });
     expect(ended.stderr).not.toContain("could not be built");
     await compilerIsGone();
-    expect(existsSync(checkout.fake("told"))).toBe(true);
+    expect(existsSync(checkout.fake("cleaned-up"))).toBe(true);
   });
 
-  test("a second time does not wait for what does not heed the first", async () => {
+  test("a second time does not wait for a child that ignored the first", async () => {
     const run = await startBuild(() => checkout.start("toolchain", "command"), "trap '' INT");
     run.kill("SIGINT");
-    // Not before the first has been taken: two signals of a kind that wait are one.
+    // Not before the first was received: two pending signals of one kind count as one.
     await until(() => !(pending(run.pid) & 2n), "the first signal to be taken");
     run.kill("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 143 });
@@ -116,11 +116,11 @@ describe("a run that is told to end", () => {
     await waiting.said("waiting for it");
     waiting.kill("SIGINT");
     expect(await waiting.ended).toMatchObject({ signal: "SIGINT" });
-    letGo();
+    release();
   });
 });
 
-/** The signals that a process has been sent and has not taken yet, a bit each. */
+/** The signals that a process was sent and has not received yet, as a bit mask. */
 function pending(pid: number): bigint {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const sets = [...status.matchAll(/^(?:SigPnd|ShdPnd):\s*(\w+)$/gm)].map(([, set]) => BigInt(`0x${set}`));

@@ -1,4 +1,4 @@
-// Where the CLI and its plugins come from, decided by trying: with a CLI on PATH or without, with downloads or without.
+// Where the CLI and its plugins come from, which depends on what is available: with or without a CLI on PATH, with or without downloads.
 import {
   existsSync,
   readFileSync,
@@ -42,7 +42,9 @@ async function prepare(): Promise<Prepared> {
   return {
     ...ended,
     toolchain: JSON.parse(ended.stdout),
-    built: calls.map((call) => /^go build .*\/build\/(.*)\.out\//.exec(call)?.[1]).filter((name) => name !== undefined),
+    built: calls
+      .map((call) => /^go build .*\/building\/(.*)\.out\//.exec(call)?.[1])
+      .filter((name) => name !== undefined),
     asked: calls.filter((call) => call.startsWith("pulumi")),
   };
 }
@@ -82,22 +84,22 @@ describe("with a fitting CLI on PATH", () => {
     expect(warm.toolchain.origin).toEqual({ cli: "PATH", plugins: "downloaded" });
   });
 
-  test("a home of the person's own is where plugins are downloaded to", async () => {
+  test("plugins are downloaded to the user's own PULUMI_HOME", async () => {
     checkout.env.PULUMI_HOME = join(checkout.env.HOME ?? "", "elsewhere");
     expect((await prepare()).toolchain.environment.PULUMI_HOME).toBe(checkout.env.PULUMI_HOME);
     expect(existsSync(program(checkout.env.PULUMI_HOME, ["command", plugins.command]))).toBe(true);
   });
 
-  test("but no downloads, the plugins alone are built, and stand where the engine looks for them", async () => {
+  test("but no downloads, only the plugins are built, where the engine searches for them", async () => {
     checkout.on("pulumi plugin", noDownloads);
     const { toolchain, built, asked, stderr } = await prepare();
     expect(toolchain.origin).toEqual({ cli: "PATH", plugins: "built" });
     expect(toolchain.environment.PULUMI_HOME).toBe(ownHome());
     expect(toolchain.environment.PATH).toBe(checkout.env.PATH);
     expect(built).toEqual(["plugins", "kubernetes", "command"]);
-    // One try says it.
+    // One attempt shows it.
     expect(asked).toHaveLength(2);
-    expect(stderr).toContain("sluice: it cannot be had that way: the plugins are built\n");
+    expect(stderr).toContain("sluice: it cannot be downloaded: building the plugins instead\n");
     for (const plugin of Object.entries(plugins)) {
       expect(readFileSync(program(ownHome(), plugin), "utf8")).toMatch(/^#!\/bin\/sh\necho \S+ runs\n$/);
     }
@@ -111,7 +113,7 @@ describe("with a fitting CLI on PATH", () => {
     expect(await prepare()).toMatchObject({ built: [], asked: ["pulumi version"], stderr: "" });
   });
 
-  test("that downloads one plugin and not the next, all are built: they serve together", async () => {
+  test("that downloads one plugin and not the next, all are built, because they must match", async () => {
     checkout.on("pulumi plugin", `[ "$4" = talos ] || { ${noDownloads}; }`);
     const { toolchain, built, asked } = await prepare();
     expect(toolchain.origin.plugins).toBe("built");
@@ -122,25 +124,25 @@ describe("with a fitting CLI on PATH", () => {
   test.each([
     ["that the engine did not download to its end", 'touch "$folder.partial"'],
     ["without its program", ":"],
-  ])("a plugin %s is not taken for one", async (_, shell) => {
+  ])("a plugin %s does not count as downloaded", async (_, shell) => {
     const broken = `folder=$HOME/.pulumi/plugins/resource-$4-v$5; mkdir -p "$folder"; ${shell}`;
     checkout.on("pulumi plugin", `${broken}; [ ! -e "$folder.partial" ] || touch "$folder/pulumi-resource-$4"; exit 0`);
     expect((await prepare()).toolchain.origin.plugins).toBe("built");
   });
 
-  test("a download of which nothing comes is given up", async () => {
+  test("a download that stalls is cancelled", async () => {
     checkout.on("pulumi plugin", "exec sleep 600");
     writeFileSync(
-      join(checkout.folder, "scripts", "download.ts"),
-      `import { downloadPlugins } from "./toolchain/official.ts";
-       console.log(await downloadPlugins("pulumi", process.env, ${JSON.stringify(home())}, 200));`,
+      join(checkout.folder, "scripts", "tools", "download.ts"),
+      `import { downloadPlugins } from "../toolchain/official.ts";
+       console.log(await downloadPlugins("pulumi", process.env, { home: ${JSON.stringify(home())}, stallMs: 200 }));`,
     );
     expect(await checkout.run("download")).toMatchObject({ code: 0, stdout: "false\n" });
   });
 });
 
 describe("without a CLI on PATH", () => {
-  test("all is built; the CLI and what the engine looks for beside it lie in one folder", async () => {
+  test("everything is built; the CLI and what the engine expects next to it are in one folder", async () => {
     const { toolchain, built } = await prepare();
     expect(toolchain.origin).toEqual({ cli: "built", plugins: "built" });
     expect(built).toEqual(["pulumi", "language-host", "plugins", "kubernetes", "command"]);
@@ -152,7 +154,7 @@ describe("without a CLI on PATH", () => {
       ["pulumi", "wrapper"],
       ["language-host", "pulumi-language-nodejs"],
     ] as const) {
-      // Hard links: the engine looks where its own file really lies.
+      // Hard links, because the engine searches the real folder of its own file.
       const [entry = ""] = checkout.entries(tool);
       expect(statSync(join(folder, file)).ino).toBe(statSync(join(entry, file)).ino);
     }
@@ -168,19 +170,19 @@ describe("without a CLI on PATH", () => {
     ["was made between releases", "echo v3.260.0-dev.0; exit", { version: "3.260.0-dev.0", fits: false }],
     ["is broken", "echo v3.259.0; exit 139", undefined],
     ["says something else", "echo hello; exit", undefined],
-  ])("the one there is looked at by asking it: %s", async (_, shell, expected) => {
+  ])("its version is read: %s", async (_, shell, expected) => {
     checkout.install("pulumi");
     checkout.on("pulumi version", shell);
     writeFileSync(
-      join(checkout.folder, "scripts", "ask.ts"),
-      `import { pulumiOnPath } from "./toolchain/official.ts";
+      join(checkout.folder, "scripts", "tools", "ask.ts"),
+      `import { pulumiOnPath } from "../toolchain/official.ts";
        console.log(JSON.stringify({ found: await pulumiOnPath() }));`,
     );
     const ended = await checkout.run("ask");
     expect(JSON.parse(ended.stdout).found).toEqual(expected);
   });
 
-  test("that fits, it is built", async () => {
+  test("that fits, one is built", async () => {
     checkout.install("pulumi");
     checkout.on("pulumi version", "echo v3.100.0; exit");
     const { toolchain, built, asked } = await prepare();
@@ -198,7 +200,7 @@ describe("without a CLI on PATH", () => {
     expect(readFileSync(toolchain.pulumi, "utf8")).toBe("#!/bin/sh\necho pulumi runs\n");
   });
 
-  test("plugins that were built anew are those that the engine finds", async () => {
+  test("rebuilt plugins are those that the engine finds", async () => {
     await prepare();
     const link = () => readlinkSync(program(ownHome(), ["kubernetes", plugins.kubernetes]));
     const before = link();
@@ -211,10 +213,10 @@ describe("without a CLI on PATH", () => {
     writeFileSync(goMod, text);
   });
 
-  test("runs that start at once are all made ready", async () => {
+  test("runs that start at once are all prepared", async () => {
     await prepare();
     for (const plugin of Object.entries(plugins)) {
-      // Links of a version before, that all of them will replace.
+      // Links of an earlier version, which all of them will replace.
       rmSync(program(ownHome(), plugin));
       symlinkSync("/bin/sh", program(ownHome(), plugin));
     }

@@ -53,14 +53,14 @@ describe("a disk that is too small", () => {
     );
   });
 
-  test("is one on which it would just not fit", async () => {
+  test("is one that is only slightly too small", async () => {
     await expect(space.checkSpace(missing(), async () => needed())).resolves.toBeUndefined();
     await expect(space.checkSpace(missing(), async () => needed() - 0.01)).rejects.toThrow("GiB are free there");
   });
 
-  test("is none for what go's caches hold already, though they fill it", async () => {
+  test("is large enough if go's caches already contain everything, even if they fill it", async () => {
     for (const built of missing()) await space.noteCompiled(built);
-    // Stands for caches of that size: only how much room the file takes is asked.
+    // A stand-alone file of that size: only its size on disk is measured.
     const cached = join(checkout.cache, "go", "build");
     mkdirSync(cached, { recursive: true });
     writeFileSync(join(cached, "package"), Buffer.alloc(2 ** 20, 1));

@@ -1,4 +1,4 @@
-// The real list, against the module folders and package.json that it speaks of. Nothing is built or fetched.
+// The real list, compared with the module folders and package.json that it names. Nothing is built or downloaded.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const goMod = (module: string) => readFileSync(join(moduleFolder({ module }), "go.mod"), "utf8");
 const exact = /^\d+\.\d+\.\d+$/;
 
-/** The version of an npm package as package.json pins it; that of a local one stands in its own manifest. */
+/** The version of an npm package that package.json pins; for a local package, that in its own manifest. */
 function npmVersion(name: string): string {
   const pinned: string = manifest.dependencies[name] ?? "missing";
   if (!pinned.startsWith("file:")) return pinned;
@@ -41,7 +41,7 @@ describe("each tool", () => {
     }
   });
 
-  test("below toolchain/ is compiled from Go files alone: no other would be copied, or counted in its key", () => {
+  test("below toolchain/ is compiled only from Go files: others would be neither copied nor part of its key", () => {
     const there = programs.filter(({ folder }) => folder === undefined);
     const files = [...new Set(there.map((tool) => moduleFolder(tool)))].flatMap((folder) =>
       readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
@@ -51,7 +51,7 @@ describe("each tool", () => {
   });
 });
 
-describe("what is done to a module before it is built", () => {
+describe("the edits of a module before it is built", () => {
   test.each(Object.entries(preparations))("%s fits its go.mod", (module, { patched = [], copied = [] }) => {
     expect(tools.some((tool) => tool.module === module)).toBe(true);
     for (const { module: name, folder, edits } of patched) {
@@ -65,7 +65,7 @@ describe("what is done to a module before it is built", () => {
     for (const { module: name } of copied) requiredVersion(goMod(module), name);
   });
 
-  test("is said for every module that a go.mod replaces by a patched one", () => {
+  test("is defined for every module that a go.mod replaces by a patched one", () => {
     const others = tools.filter(({ folder }) => folder === undefined);
     for (const module of new Set(others.map((tool) => tool.module))) {
       const replaced = [...goMod(module).matchAll(/=> \.\/patched\/(\S+)$/gm)].map(([, folder]) => folder);
@@ -77,7 +77,7 @@ describe("what is done to a module before it is built", () => {
 
 describe("each plugin", () => {
   test.each(plugins.map((plugin) => [plugin.name, plugin] as const))(
-    "%s has an npm package at an exact version, and a tool that stands in for it",
+    "%s has an npm package at an exact version, and a tool that replaces it",
     (name, plugin) => {
       expect(npmVersion(plugin.npm)).toMatch(exact);
       expect(toolNamed(plugin.tool).commands).toContain(`pulumi-resource-${name}`);
@@ -85,7 +85,7 @@ describe("each plugin", () => {
   );
 
   test.each(plugins.filter(({ tool }) => tool === "plugins").map(({ name, npm }) => [name, npm] as const))(
-    "%s says in Go the version of its npm package",
+    "%s has in Go the version of its npm package",
     (name, npm) => {
       const source = readFileSync(join(root, "toolchain", "pulumi", "internal", name, `${name}.go`), "utf8");
       expect(/^const Version = "(.*)"$/m.exec(source)?.[1]).toBe(npmVersion(npm));
@@ -101,7 +101,7 @@ describe("each plugin", () => {
 });
 
 describe("versions", () => {
-  test("of the CLI and of the npm SDK are one", () => {
+  test("of the CLI and of the npm SDK are the same", () => {
     expect(cliTools.map(({ name }) => name)).toEqual(["pulumi", "language-host"]);
     expect(toolVersion(toolNamed("pulumi"))).toBe(npmVersion("@pulumi/pulumi"));
   });

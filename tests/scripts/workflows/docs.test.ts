@@ -1,17 +1,18 @@
-// What the documents tell a person to type is there, and so is what they point to.
+// Everything that documents name exists: npm scripts, environments, commands, links, files.
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "@jest/globals";
+import { commandNames } from "../../support/commands.ts";
 
 const root = join(import.meta.dirname, "../../..");
-const files = [...globSync("docs/**/*.md", { cwd: root }), "README.md", "lab/README.md"]
+const files = [...globSync("docs/**/*.md", { cwd: root }), "README.md", "CONTRIBUTING.md", "AGENTS.md", "lab/README.md"]
   .filter((file) => existsSync(join(root, file)))
   .sort()
   .map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }));
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const environments = readdirSync(root).flatMap((file) => /^Pulumi\.([\w-]+)\.yaml$/.exec(file)?.[1] ?? []);
 
-/** The name under which GitHub makes a heading a target. */
+/** The name that GitHub gives a heading as a link target. */
 function anchor(heading: string): string {
   return heading
     .toLowerCase()
@@ -20,25 +21,25 @@ function anchor(heading: string): string {
 }
 
 describe("a document", () => {
-  test.each(files)("$file names npm scripts that there are", ({ text }) => {
+  test.each(files)("$file names existing npm scripts", ({ text }) => {
     const named = [...text.matchAll(/npm run (?:-s |--silent )?([\w|-]+)/g)].flatMap(([, names = ""]) =>
       names.split("|"),
     );
     for (const name of named) expect(scripts).toHaveProperty([name]);
   });
 
-  test.each(files)("$file names environments that there are, or a person's own `mine`", ({ text }) => {
+  test.each(files)("$file names existing environments, or the user's own `mine`", ({ text }) => {
     const calls = text.matchAll(/npm run (?:preview|up|refresh|destroy|render|drift|[\w|]*\|[\w|]*) -- ([\w-]+)/g);
     for (const [, name = ""] of calls) expect([...environments, "mine"]).toContain(name);
   });
 
-  test.each(files)("$file names commands of ours that there are", ({ text }) => {
+  test.each(files)("$file names existing commands of scripts/", ({ text }) => {
     for (const [, name = ""] of text.matchAll(/scripts\/run\.mjs (\w+)/g)) {
-      expect(existsSync(join(root, "scripts", `${name}.ts`))).toBe(true);
+      expect(commandNames).toContain(name);
     }
   });
 
-  test.each(files)("$file links to what there is", ({ file, text }) => {
+  test.each(files)("$file links to existing pages and headings", ({ file, text }) => {
     const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = ""]) => target)
       .filter((target) => !/^[a-z]+:/.test(target))
@@ -54,7 +55,7 @@ describe("a document", () => {
     expect(broken).toEqual([]);
   });
 
-  test.each(files)("$file names folders and files of the checkout that there are", ({ text }) => {
+  test.each(files)("$file names existing folders and files", ({ text }) => {
     const ours = /`((?:stacks|components|scripts|toolchain|tests|docs|lab|sdks)\/[\w./-]*)`/g;
     const missing = [...text.matchAll(ours)]
       .map(([, path = ""]) => path)

@@ -38,7 +38,7 @@ describe("U3 the drift issue", () => {
     ]);
   });
 
-  test("is another one after it was closed, and another one for another environment", async () => {
+  test("is a new one after it was closed, and for another environment", async () => {
     await record(drift("a"));
     await record(none);
     await record(drift("b"));
@@ -50,7 +50,7 @@ describe("U3 the drift issue", () => {
     ]);
   });
 
-  test("stays as it is where the check failed or did not see all, which proves nothing", async () => {
+  test("stays unchanged if the check failed or was incomplete, which proves nothing", async () => {
     await record(drift("a"));
     expect(await record({ state: "failed", text: "error: unreachable" })).toBe("nothing");
     expect(await record({ state: "unseen", unseen: ["node w-1: does not answer"] })).toBe("nothing");
@@ -58,14 +58,14 @@ describe("U3 the drift issue", () => {
     expect(await record(none, "cloud")).toBe("nothing");
   });
 
-  test("is never a person's issue, nor a pull request", async () => {
+  test("is never a user's issue, nor a pull request", async () => {
     fake.post("issues", "<!-- sluice:drift:home -->\nmine", "somebody");
     fake.post("issues", "<!-- sluice:drift:home -->\npull", undefined, { pull_request: {} });
     expect(await record(none)).toBe("nothing");
     expect(await record(drift("a"))).toBe("opened");
   });
 
-  test("is one: a second one that got opened is closed with a pointer to the first", async () => {
+  test("is unique: a second one is closed with a pointer to the first", async () => {
     const first = fake.post("issues", "<!-- sluice:drift:home -->\na");
     const second = fake.post("issues", "<!-- sluice:drift:home -->\nb");
     expect(await record(drift("c"))).toBe("updated");

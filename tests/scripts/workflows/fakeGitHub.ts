@@ -1,4 +1,4 @@
-// A GitHub that keeps comments and issues in memory, behind a real HTTP server: the client's own calls are tested too.
+// A GitHub that keeps comments and issues in memory, behind a real HTTP server, so that the client's own calls are tested too.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type GitHub, gitHub } from "../../../scripts/workflows/github.ts";
@@ -19,7 +19,7 @@ export interface FakeGitHub {
   readonly github: GitHub;
   readonly comments: FakePost[];
   readonly issues: FakePost[];
-  /** What was said to issues, other than comments of the pull request 7. */
+  /** What was posted to issues, except comments of the pull request 7. */
   readonly said: string[];
   /** Every call, "METHOD /path". */
   readonly calls: string[];

@@ -12,7 +12,7 @@ const environment = {
   SHORT_TOKEN: "a",
 };
 
-test("values of secret variables are masked wherever they stand, others are not", () => {
+test("values of secret variables are masked wherever they occur, others are not", () => {
   const text = [
     "incorrect passphrase correct horse; token hunter2hunter2",
     "401 root@pam!sluice=11111111-2222",
@@ -31,6 +31,6 @@ test("values of secret variables are masked wherever they stand, others are not"
   );
 });
 
-test("without secrets a text stays as it is", () => {
+test("without secrets a text is not changed", () => {
   expect(maskSecrets("Previewing update (home):", {})).toBe("Previewing update (home):");
 });

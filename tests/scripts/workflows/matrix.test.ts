@@ -6,13 +6,13 @@ const encrypted = { name: "prod", settings: "encryptionsalt: v1:abc\nconfig: {}\
 const byKeyService = { name: "office", settings: "secretsprovider: awskms://alias/sluice\nconfig: {}\n" };
 const all = [plain, encrypted, byKeyService];
 
-describe("U2 previews are made", () => {
-  test("of every environment where backend and passphrase are given", () => {
+describe("U2 previews run", () => {
+  test("for every environment if backend and passphrase are set", () => {
     const given = { PULUMI_BACKEND_URL: "s3://state", PULUMI_CONFIG_PASSPHRASE: "x" };
     expect(previewMatrix(all, given)).toEqual({ environments: ["home", "prod", "office"], notices: [] });
   });
 
-  test("of those that anyone can read where no secret is given, as for a fork, and the run says which not", () => {
+  test("for those without encrypted values if no secret is set, as for a fork, and the run lists the others", () => {
     // A secret that is not set is an empty variable in a workflow.
     const none = { PULUMI_BACKEND_URL: "", PULUMI_CONFIG_PASSPHRASE: "" };
     const { environments, notices } = previewMatrix(all, none);
@@ -24,12 +24,12 @@ describe("U2 previews are made", () => {
   });
 });
 
-describe("U3 drift is looked for", () => {
-  test("in every environment where there is a backend", () => {
+describe("U3 drift is checked", () => {
+  test("in every environment if there is a backend", () => {
     expect(driftMatrix(all, { PULUMI_BACKEND_URL: "s3://state" }).environments).toEqual(["home", "prod", "office"]);
   });
 
-  test("nowhere without a backend, and the run says how to have one", () => {
+  test("nowhere without a backend, and the run prints how to set one", () => {
     const { environments, notices } = driftMatrix(all, { PULUMI_BACKEND_URL: "" });
     expect(environments).toEqual([]);
     expect(notices).toEqual([expect.stringContaining("no secret PULUMI_BACKEND_URL")]);

@@ -21,12 +21,12 @@ const preview = {
 };
 
 describe("U2 the report of a preview", () => {
-  test("says what would change, of which commit, against what, and shows the engine's words", () => {
+  test("shows what would change, the commit, what it was compared with, and the engine's output", () => {
     expect(previewReport(preview)).toBe(`### Preview of \`home\`: 8 to create, 2 to replace
 
 Commit 0123456789ab · compared with nothing deployed: this run has no backend · [run](https://github.com/me/sluice/actions/runs/1)
 
-<details><summary>The whole preview</summary>
+<details><summary>Full preview</summary>
 
 \`\`\`text
 Previewing update (home):
@@ -40,7 +40,7 @@ Resources:
 </details>`);
   });
 
-  test("says so where nothing would change", () => {
+  test("shows that nothing would change", () => {
     const same = previewReport({
       ...preview,
       hasBackend: true,
@@ -50,7 +50,7 @@ Resources:
     expect(same).toContain("compared with the deployed state");
   });
 
-  test("shows everything, open, where the preview failed", () => {
+  test("shows everything, expanded, if the preview failed", () => {
     const failed = previewReport({ ...preview, succeeded: false, text: "sluice: The configuration has 1 fault:\n" });
     expect(failed).toContain("### Preview of `home`: failed");
     expect(failed).toContain("<details open>");
@@ -73,7 +73,7 @@ describe("a code block", () => {
     maxLength: 200,
   });
 
-  test("is not longer than allowed, and what is in it cannot end it", () => {
+  test("is not longer than allowed, and its content cannot close it", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 300, max: 2000 }), (parts, limit) => {
         const block = codeBlock(parts.join(""), limit);
@@ -86,7 +86,7 @@ describe("a code block", () => {
     );
   });
 
-  test("has all of a text that fits", () => {
+  test("contains the complete text if it fits", () => {
     expect(codeBlock("a\nb\n", 100)).toBe("```text\na\nb\n```");
   });
 });

@@ -1,11 +1,11 @@
-// Every command that stands in a block of the documents is typed by a test, or it is said why none can.
+// Every command in a block of the documents is typed by a test, or has a reason why none can type it.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
-import { root } from "../../../scripts/workspace/paths.ts";
+import { root } from "../../../scripts/base/paths.ts";
 import { blockCommands } from "../../support/docs.ts";
 
-/** Which test types it: the file, and what in it does. */
+/** The test that types it: the file, and the text in it that does. */
 interface Typed {
   readonly command: RegExp;
   readonly by: string;
@@ -19,16 +19,17 @@ const typed: readonly Typed[] = [
   { command: /^npm run lab -- fault (add|remove) /, by: "tests/lab/story.test.ts", as: 'blockCommands("docs/lab.md")' },
   { command: /^npm run lab -- up$/, by: "tests/lab/story.test.ts", as: 'lab("up")' },
   { command: /^npm run lab -- shell$/, by: "tests/lab/story.test.ts", as: '"shell"' },
-  { command: /^npm run lab -- --name home /, by: "tests/chain/home.test.ts", as: '"--name", "home"' },
+  { command: /^npm run lab -- --name home /, by: "tests/variants/home.test.ts", as: '"--name", "home"' },
   { command: /^npm run lab -- machine replace /, by: "tests/chain/existing.test.ts", as: '"machine", "replace"' },
   { command: /^npm run lab -- machine (add|off|on) /, by: "lab/cli/fault_test.go", as: '"machine", "add", "--file"' },
-  { command: /^npm run up -- (home|mine) --lab$/, by: "tests/chain/home.test.ts", as: '"up", "home", "--lab"' },
+  { command: /^npm run up -- (home|mine) --lab$/, by: "tests/variants/home.test.ts", as: '"up", "home", "--lab"' },
   {
-    command: /^npm run (preview|render|drift|refresh|up|kubeconfig|talosconfig) -- (home|mine)$/,
-    by: "tests/chain/home.test.ts",
+    command: /^npm run (preview|render|preflight|status|drift|refresh|up|kubeconfig|talosconfig) -- (home|mine)$/,
+    by: "tests/variants/home.test.ts",
     as: 'inlineCommands("docs/operations.md", "npm run")',
   },
-  { command: /^npm run destroy -- (home|mine)$/, by: "tests/chain/home.test.ts", as: '"destroy", "home"' },
+  { command: /^npm run up -- home --new-cluster$/, by: "tests/chain/lostCluster.test.ts", as: 'up("--new-cluster")' },
+  { command: /^npm run destroy -- (home|mine)$/, by: "tests/variants/home.test.ts", as: '"destroy", "home"' },
   { command: /^npm run preview -- cloud$/, by: "tests/engine/offline.test.ts", as: '"preview"' },
   { command: /^npm run snapshot -- mine$/, by: "tests/engine/snapshot.test.ts", as: "npm run --silent snapshot" },
   { command: /^cp Pulumi\.home\.yaml Pulumi\.mine\.yaml$/, by: "tests/support/cli.ts", as: "settingsPath(base)" },
@@ -42,6 +43,9 @@ const typed: readonly Typed[] = [
     by: "tests/engine/environment.test.ts",
     as: "blockCommands(page)",
   },
+  { command: /^npm run secrets -- export mine$/, by: "tests/engine/machineSecrets.test.ts", as: '"secrets", "export"' },
+  { command: /^npm run secrets -- import mine /, by: "tests/engine/machineSecrets.test.ts", as: '"secrets", "import"' },
+  { command: /^npm run backup -- (mine|list mine|verify mine)$/, by: "tests/chain/backup.test.ts", as: 'npm("backup"' },
   { command: /^kubeseal /, by: "tests/chain/oneServer.test.ts", as: 'blockCommands("docs/platform.md")' },
   { command: /^kubectl /, by: "tests/chain/oneServer.test.ts", as: 'blockCommands("docs/migrate.md")' },
   {
@@ -50,7 +54,7 @@ const typed: readonly Typed[] = [
     as: 'blockCommands("docs/existing.md")',
   },
   { command: /^talosctl reset /, by: "tests/lab/talosctl.test.ts", as: '"--system-labels-to-wipe"' },
-  { command: /^npm run toolchain/, by: "tests/scripts/toolchain/command.test.ts", as: "--prune" },
+  { command: /^npm run toolchain/, by: "tests/scripts/tools/toolchain.test.ts", as: "--prune" },
 ];
 
 const cannotBeTyped: readonly { readonly command: RegExp; readonly because: string }[] = [
@@ -59,9 +63,12 @@ const cannotBeTyped: readonly { readonly command: RegExp; readonly because: stri
     because: "it is typed on a host of Proxmox; tests/lab/proxmox.test.ts does the same through the API",
   },
   { command: /^talosctl cluster create /, because: "it needs KVM, and downloads Talos' images" },
-  { command: /^npm run lab -- exec node scripts\/gateDelays\.ts 30$/, because: "it is a measurement of minutes" },
-  { command: /^npm test -- reliability$/, because: "it is a measurement of an hour" },
-  { command: /^npm run pulumi -- stack init mine --no-select$/, because: "it is for a backend of one's own" },
+  {
+    command: /^npm run lab -- exec node scripts\/tools\/gateDelays\.ts 30$/,
+    because: "it is a measurement of minutes",
+  },
+  { command: /^npm run soak -- /, because: "it takes an hour" },
+  { command: /^npm run pulumi -- stack init mine --no-select$/, because: "it is for the user's own backend" },
 ];
 
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()];

@@ -1,10 +1,11 @@
-// What actionlint does not look at: what a workflow may do, and what it runs.
-import { globSync, readdirSync, readFileSync } from "node:fs";
+// What actionlint does not check: a workflow's permissions, and what it runs.
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import semver from "semver";
 import { parse } from "yaml";
 import { maskSecrets } from "../../../scripts/workflows/maskSecrets.ts";
+import { commandNames } from "../../support/commands.ts";
 
 interface Step {
   readonly name?: string;
@@ -41,10 +42,11 @@ const jobs = workflows.flatMap(({ file, workflow }) =>
 );
 const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).scripts;
 
-test("there are the three workflows", () => {
+test("there are four workflows", () => {
   expect(workflows.map(({ file }) => file)).toEqual([
     ".github/workflows/check.yaml",
     ".github/workflows/drift.yaml",
+    ".github/workflows/nightly.yaml",
     ".github/workflows/preview.yaml",
   ]);
 });
@@ -72,20 +74,20 @@ describe("a workflow", () => {
     expect(text).not.toMatch(/pull_request_target|workflow_run/);
   });
 
-  test.each(workflows)("$file holds one run at a time back or ends the older", ({ workflow }) => {
+  test.each(workflows)("$file queues or cancels concurrent runs", ({ workflow }) => {
     expect(workflow.concurrency?.group).toBeTruthy();
   });
 
-  test.each(workflows)("$file hands secrets to single steps only", ({ workflow }) => {
+  test.each(workflows)("$file passes secrets to single steps only", ({ workflow }) => {
     const shared = [workflow.env, ...Object.values(workflow.jobs).map((job) => job.env)];
     expect(JSON.stringify(shared)).not.toContain("secrets.");
   });
 
-  test.each(jobs)("$where is ended when it hangs", ({ job }) => {
+  test.each(jobs)("$where has a timeout", ({ job }) => {
     expect(job["timeout-minutes"]).toBeGreaterThan(0);
   });
 
-  test("may write what it is there to write, and nothing else", () => {
+  test("may write only what it exists for", () => {
     const granted = jobs.map(({ where, workflow, job }) => {
       const permissions = Object.entries(job.permissions ?? workflow.permissions);
       return [where, permissions.filter(([, right]) => right !== "read").map(([what]) => what)];
@@ -96,7 +98,7 @@ describe("a workflow", () => {
     });
   });
 
-  test("that may write to a pull request runs the code of the branch it goes to", () => {
+  test("that may write to a pull request runs the code of the target branch", () => {
     const steps = workflows.find(({ file }) => file.endsWith("preview.yaml"))?.workflow.jobs.comment?.steps ?? [];
     expect(steps[0]?.with?.ref).toMatch(/^\$\{\{ github\.event\.pull_request\.base\.sha \}\}$/);
   });
@@ -110,16 +112,15 @@ describe("a workflow", () => {
     for (const { run } of job.steps) expect(run ?? "").not.toContain("${{");
   });
 
-  test.each(jobs)("$where runs commands that there are", ({ job }) => {
+  test.each(jobs)("$where runs existing commands", ({ job }) => {
     const text = job.steps.map(({ run = "" }) => run).join("\n");
-    const commands = readdirSync(join(root, "scripts")).map((file) => file.replace(/\.ts$/, ""));
-    for (const [, name = ""] of text.matchAll(/scripts\/run\.mjs (\w+)/g)) expect(commands).toContain(name);
+    for (const [, name = ""] of text.matchAll(/scripts\/run\.mjs (\w+)/g)) expect(commandNames).toContain(name);
     for (const [, name = ""] of text.matchAll(/npm run (?:--silent )?([\w-]+)/g))
       expect(scripts).toHaveProperty([name]);
   });
 });
 
-test("the report of a preview knows the value of every secret that the preview had, to mask it", () => {
+test("the report of a preview has every secret of the preview, to mask it", () => {
   const steps = workflows.find(({ file }) => file.endsWith("preview.yaml"))?.workflow.jobs.preview?.steps ?? [];
   const secrets = (name: string) => {
     const env = Object.entries(steps.find((step) => step.name === name)?.env ?? {});
@@ -132,7 +133,7 @@ test("the report of a preview knows the value of every secret that the preview h
   }
 });
 
-test("the check allows its labs, before it begins, what a runner of GitHub's forbids and the lab then asks for", () => {
+test("the check allows its labs, before it starts, what a GitHub runner forbids and the lab needs", () => {
   const steps = workflows.find(({ file }) => file.endsWith("check.yaml"))?.workflow.jobs.check?.steps ?? [];
   const asked = /AppArmor .*: (sudo sysctl -w \S+)"/.exec(readFileSync(join(root, "lab/daemon/namespaces.go"), "utf8"));
   const allows = steps.findIndex(({ run = "" }) => run.includes(asked?.[1] ?? "nothing"));
@@ -141,7 +142,7 @@ test("the check allows its labs, before it begins, what a runner of GitHub's for
   expect(steps.findIndex(({ run }) => run === ".ci/run")).toBeGreaterThan(allows);
 });
 
-test("the Go that workflows take builds every module of the toolchain and the lab", () => {
+test("the Go version of the workflows builds every module of the toolchain and the lab", () => {
   const versions = globSync("{toolchain/*,lab}/go.mod", { cwd: root }).map((file) => ({
     file,
     go: /^go (\S+)$/m.exec(readFileSync(join(root, file), "utf8"))?.[1] ?? "",

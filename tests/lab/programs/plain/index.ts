@@ -1,5 +1,5 @@
-// One control plane and one worker behind a load balancer, as a person writes it who has the providers and nothing else.
-// It shares nothing with the program that this repository ships: what is tried here is the lab.
+// One control plane and one worker behind a load balancer, as a user writes it who has only the providers.
+// It shares nothing with Sluice: what is tested with it is the lab.
 import * as hcloud from "@pulumi/hcloud";
 import * as pulumi from "@pulumi/pulumi";
 import * as talos from "@pulumiverse/talos";
@@ -9,7 +9,7 @@ const talosVersion = config.require("talosVersion");
 /** Who may reach the nodes. */
 const operator = config.require("operator");
 
-// Where the API is and the token for it are in the environment, as the provider takes them anywhere.
+// The API's address and token are in environment variables, from which the provider always reads them.
 const image = hcloud.getImageOutput({
   withSelector: `os=talos,version=${talosVersion}`,
   withArchitecture: "x86",

@@ -1,15 +1,15 @@
-// Two VMs of Talos on two hosts, a pool for them, and an account that may use their storage, as a person writes it who has
-// the provider and nothing else. It shares nothing with the program that this repository ships: what is tried here is the lab.
+// Two VMs of Talos on two hosts, a pool for them, and an account that may use their storage, as a user writes it who has
+// the provider and nothing else. It shares nothing with Sluice: what is tested with it is the lab.
 import * as proxmox from "@muhlba91/pulumi-proxmoxve";
 import * as pulumi from "@pulumi/pulumi";
 
 const config = new pulumi.Config();
 const schematic = config.require("schematic");
 const memory = config.requireNumber("memory");
-/** Where the second VM is to be. */
+/** The host of the second VM. */
 const host = config.require("host");
 
-// Where the API is, is in the environment, as the provider takes it anywhere.
+// The API's address is in an environment variable, from which the provider always reads it.
 const provider = new proxmox.Provider("lab", { insecure: true, apiToken: config.require("token") });
 const options = { provider };
 
@@ -48,7 +48,7 @@ const machines = [
       efiDisk: { datastoreId: "local-lvm", type: "4m" },
       tpmState: { datastoreId: "local-lvm", version: "v2.0" },
       disks: [{ interface: "scsi0", datastoreId: "local-lvm", importFrom: image.id, size: 20, discard: "on" }],
-      // Else it would be the drive of the host, for which an account needs a console there.
+      // Otherwise it would be the host's own drive, for which an account needs console access.
       cdrom: { fileId: "none" },
       networkDevices: [{ bridge: "vmbr0", macAddress: mac, model: "virtio" }],
       bootOrders: ["scsi0"],
@@ -67,7 +67,7 @@ const machines = [
           }
         : {}),
     },
-    // The provider has a default there that the API does not show: without this every preview has a change.
+    // The provider has a default there that the API does not return: without this every preview has a change.
     { ...options, ignoreChanges: ["disks[0].speed"] },
   );
 });

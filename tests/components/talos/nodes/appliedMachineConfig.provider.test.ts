@@ -1,0 +1,347 @@
+import { status } from "@grpc/grpc-js";
+import { describe, expect, test } from "@jest/globals";
+import { unknownValue } from "@pulumi/pulumi/runtime/rpc.js";
+import {
+  type AppliedMachineConfigInputs,
+  type AppliedMachineConfigState,
+  operations,
+} from "../../../../components/talos/nodes/appliedMachineConfig.provider.ts";
+import { standardRetry } from "../../../../components/waiting/retry.ts";
+import { config, credentials, everythingSaid, type FakeNode, FakeWorld, refusal, unavailable } from "../fakeNodes.ts";
+
+const inputs: AppliedMachineConfigInputs = {
+  node: "w-1",
+  role: "worker",
+  talosAddress: "w-1",
+  address: "w-1",
+  peers: [],
+  machineConfiguration: config({ sysctls: { a: "1" } }),
+  credentials,
+  identity: {},
+  machineId: "machine 1",
+  retry: standardRetry,
+  deadlineSeconds: 300,
+  row: "the urn",
+};
+
+/** The state after an update, and its context. */
+const made = () => madeBy(inputs.machineConfiguration);
+
+/** A config that would install what the node runs. */
+const installing = config({ install: { image: `factory.example.org/metal-installer/${"a".repeat(64)}:v1.13.8` } });
+
+async function madeBy(machineConfiguration: string): Promise<{ context: FakeWorld; state: AppliedMachineConfigState }> {
+  const context = new FakeWorld();
+  context.add("w-1").schematic = "a".repeat(64);
+  const state = await operations.create({ ...inputs, machineConfiguration }, context);
+  context.noted.length = 0;
+  return { context, state };
+}
+
+describe("the creation of a node's configuration", () => {
+  test("U3 keeps the node's observed state, and a hash of its config", async () => {
+    const { state } = await made();
+    expect(operations.id(inputs)).toBe("w-1");
+    expect(state).toEqual({
+      ...inputs,
+      version: "1.13.8",
+      schematic: "a".repeat(64),
+      stage: "running",
+      configHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      joins: 0,
+      state: "ours",
+      attempts: 1,
+      drift: [],
+    });
+  });
+
+  test("S1.5 reports after the run that it took more than one attempt", async () => {
+    const context = new FakeWorld();
+    context.add("w-1").fail("apply", () => {
+      throw unavailable();
+    });
+    await operations.create(inputs, context);
+    expect(context.noted).toEqual(["w-1 runs its config after 2 attempts"]);
+  });
+});
+
+describe("the difference that a preview shows (U2)", () => {
+  const diff = async (olds: Partial<AppliedMachineConfigState>, news: Partial<AppliedMachineConfigInputs>) => {
+    const { context, state } = await made();
+    const nodes = context.nodes.get("w-1");
+    const calls = nodes?.calls.length;
+    const sides = [
+      { ...state, ...olds },
+      { ...inputs, ...news },
+    ] as const;
+    const difference = operations.difference(...sides);
+    const noted = operations.notes(...sides).map(({ text }) => text);
+    expect(nodes?.calls).toHaveLength(calls ?? -1);
+    return { ...difference, noted };
+  };
+
+  test("is none when nothing changed, nor when only the formatting did", async () => {
+    expect(await diff({}, {})).toEqual({ kind: "none", noted: [] });
+    const rewritten = `# regenerated\n${inputs.machineConfiguration}`;
+    expect((await diff({}, { machineConfiguration: rewritten })).kind).toBe("none");
+  });
+
+  test("is shown for each node, secrets masked, with whether it reboots [C14]", async () => {
+    const machineConfiguration = config({ sysctls: { a: "1" }, env: { PASSWORD: "MARKER" } });
+    expect(await diff({}, { machineConfiguration })).toEqual({
+      kind: "update",
+      noted: ["w-1: 1 change of the machine config, w-1 REBOOTS\n  + machine.env.PASSWORD: <redacted>  [reboot]"],
+    });
+  });
+
+  test("is unknown while the config is", async () => {
+    expect(await diff({}, { machineConfiguration: unknownValue })).toEqual({
+      kind: "update",
+      noted: [],
+    });
+  });
+
+  test("is a new resource if the machine is another one [C13]", async () => {
+    expect(await diff({}, { machineId: "machine 2" })).toEqual({ kind: "replace", keys: ["machineId"], noted: [] });
+  });
+
+  test.each([
+    ["the address", { talosAddress: "w-2" }],
+    ["the client's certificate", { credentials: { ...credentials, crt: "another" } }],
+    ["the identity", { identity: { mac: "02:00:00:00:00:01" } }],
+  ])("is an update for %s, so that a refresh reads the right node", async (_what, changed) => {
+    expect(await diff({}, changed)).toEqual({ kind: "update", noted: [] });
+  });
+
+  test("is none for another retry policy or deadline", async () => {
+    expect((await diff({}, { deadlineSeconds: 1, retry: { ...standardRetry, retries: 0 } })).kind).toBe("none");
+  });
+
+  test("S1.6 is an update when the node is in maintenance as the run begins, whatever the state says", async () => {
+    expect(await diff({}, { lostConfigIn: "this run" })).toEqual({
+      kind: "update",
+      noted: ["w-1 is in maintenance, without its config: it is sent again"],
+    });
+    expect((await diff({ lostConfigIn: "a run before" }, { lostConfigIn: "this run" })).kind).toBe("update");
+  });
+
+  test("S1.6 is none in a refresh and in the runs after the config was sent again", async () => {
+    expect(await diff({ lostConfigIn: "a run" }, { lostConfigIn: "a run" })).toEqual({ kind: "none", noted: [] });
+    expect(await diff({ lostConfigIn: "a run" }, {})).toEqual({ kind: "none", noted: [] });
+  });
+
+  test("U3 is an update when a refresh found the node without its config", async () => {
+    expect((await diff({ drift: ["is in maintenance, without a config"] }, {})).kind).toBe("update");
+  });
+});
+
+describe("S5.4 a change that skips a minor version of Kubernetes", () => {
+  const kubernetes = (version: string) =>
+    config({ kubelet: { image: `ghcr.io/siderolabs/kubelet:v${version}` }, sysctls: { a: "MARKER" } });
+  const refused = (olds: Partial<AppliedMachineConfigState>, news: Partial<AppliedMachineConfigInputs>) =>
+    operations.refusal({ ...inputs, ...observed, ...olds }, { ...inputs, ...news });
+  const observed = {
+    joins: 0,
+    version: "",
+    schematic: "",
+    stage: "",
+    configHash: "",
+    attempts: 1,
+    drift: [],
+    state: "ours",
+  } as const;
+  const [older, newer] = [
+    { machineConfiguration: kubernetes("1.33.1") },
+    { machineConfiguration: kubernetes("1.36.4") },
+  ];
+
+  test("is refused without a call to the node, which it names with both versions and the next step", () => {
+    const error = refused(older, newer);
+    expect(error).toMatchObject({ code: "SLU-T214" });
+    expect(error?.message).toMatch(/where: +w-1\n.*\n +seen: +kubelet runs 1\.33\.1, and would be 1\.36\.4\n/);
+    expect(error?.message).toContain("set kubernetesVersion to a release of 1.34,");
+    expect(error?.message).not.toContain("MARKER");
+  });
+
+  test("is refused for a machine that is replaced in the same run", () => {
+    expect(refused(older, { ...newer, machineId: "machine 2" })).toBeDefined();
+  });
+
+  test("is compared with what a refresh found on the node, if that differs from what was sent", () => {
+    expect(refused({ ...newer, found: older.machineConfiguration }, newer)).toBeDefined();
+    expect(refused({ ...older, found: newer.machineConfiguration }, newer)).toBeUndefined();
+  });
+
+  test("is not known while the config is not", () => {
+    expect(refused(older, { machineConfiguration: unknownValue })).toBeUndefined();
+  });
+});
+
+describe("an update of a node's configuration", () => {
+  test("S1.6 writes nothing if the node runs the wanted config", async () => {
+    const { context } = await made();
+    const node = context.nodes.get("w-1");
+    node?.calls.splice(0);
+    await operations.create({ ...inputs, credentials: { ...credentials, crt: "renewed" } }, context);
+    expect(node?.calls).toEqual([]);
+  });
+
+  test("S0.2 S1.6 gives a node that lost its config its config again, and counts that [C13]", async () => {
+    const { context, state } = await made();
+    const node = context.nodes.get("w-1");
+    if (node !== undefined) {
+      node.kind = "maintenance";
+      node.running = undefined;
+    }
+    const again = await operations.update(state, { ...inputs, lostConfigIn: "this run" }, context);
+    expect(again).toMatchObject({ state: "ours", joins: 1 });
+    expect(node?.calls).toEqual(["apply AUTO", "apply AUTO"]);
+  });
+});
+
+describe("a node that runs another Talos than its config installs", () => {
+  const update = async (change: Partial<FakeNode>) => {
+    const { context } = await madeBy(installing);
+    Object.assign(context.nodes.get("w-1") ?? {}, change);
+    return operations.create({ ...inputs, machineConfiguration: installing }, context);
+  };
+
+  test("U3 is refused with the command to type, and nothing is written to it", async () => {
+    const { context } = await madeBy(installing);
+    const node = context.nodes.get("w-1");
+    node?.calls.splice(0);
+    if (node !== undefined) node.version = "1.12.6";
+    const at = { ...inputs, address: "10.0.0.21", machineConfiguration: installing };
+    const refused = await operations.create(at, context).catch(String);
+    expect(refused).toContain("SLU-T212 The node runs a different Talos than the environment specifies");
+    expect(refused).toContain("where:      w-1, ours, after 1 attempt");
+    expect(refused).toContain("seen:       runs Talos 1.12.6, not 1.13.8");
+    expect(refused).toContain(
+      `talosctl upgrade --nodes 10.0.0.21 --image factory.example.org/metal-installer/${"a".repeat(64)}:v1.13.8`,
+    );
+    expect(node?.calls).toEqual([]);
+  });
+
+  test("U3 is refused for its schematic alone, too", async () => {
+    await expect(update({ schematic: "b".repeat(64) })).rejects.toThrow(
+      "runs schematic bbbbbbbbbbbb..., not aaaaaaaaaaaa...",
+    );
+  });
+
+  test("U3 is refused if a bare installer removed its extensions [C19]", async () => {
+    await expect(update({ schematic: "" })).rejects.toThrow(/SLU-T212.*runs an image without a schematic/s);
+  });
+
+  test("is not judged by the medium that it installs from", async () => {
+    expect(await update({ schematic: "", stage: "installing" })).toMatchObject({
+      stage: "installing",
+      drift: [],
+    });
+  });
+
+  test("is accepted when it was upgraded, although no refresh has observed it since (S1.6)", async () => {
+    expect(await update({})).toMatchObject({ version: "1.13.8", drift: [] });
+  });
+});
+
+describe("the refresh of a node's configuration (U3)", () => {
+  test("changes nothing for a node without drift", async () => {
+    const { context, state } = await made();
+    expect(await operations.read(state, context)).toStrictEqual(state);
+    expect(context.noted).toEqual([]);
+  });
+
+  test("finds a config that was changed by hand, and the next preview shows what [C32]", async () => {
+    const { context, state } = await made();
+    const byHand = config({ sysctls: { a: "1", "by.hand": "1" } });
+    context.nodes.get("w-1")?.runs(byHand);
+    const props = await operations.read(state, context);
+    const drift = ['machine config: machine.sysctls."by.hand" is 1, and should not be there'];
+    expect(props).toEqual({
+      ...state,
+      found: byHand,
+      configHash: expect.not.stringContaining(state.configHash),
+      drift,
+    });
+    expect(context.noted).toEqual([`w-1: ${drift[0]}`]);
+    const text = 'w-1: 1 change of the machine config, without a reboot\n  - machine.sysctls."by.hand": 1';
+    expect(operations.notes(props, inputs)).toEqual([{ text, as: "info" }]);
+  });
+
+  test.each([
+    ["unreachable", "w-1 does not answer: no answer. Its last known state is kept."],
+    ["settling", "w-1 does not answer: it is in stage booting. Its last known state is kept."],
+  ] as const)("keeps a node that is %s", async (kind, told) => {
+    const { context, state } = await made();
+    const node = context.nodes.get("w-1");
+    if (node !== undefined) node.kind = kind;
+    expect(await operations.read(state, context)).toEqual(state);
+    expect(context.noted).toEqual([told]);
+  });
+
+  test.each([
+    [unavailable(), "w-1 does not answer: Connection dropped. Its last known state is kept."],
+    [
+      refusal(status.PERMISSION_DENIED, "not authorized"),
+      "w-1 could not be observed (SLU-T105): not authorized. Its last known state is kept.",
+    ],
+  ])("distinguishes a node that refuses from one that does not answer: %s", async (error, told) => {
+    const { context, state } = await made();
+    context.nodes.get("w-1")?.fail("version", () => {
+      throw error;
+    });
+    expect(await operations.read(state, context)).toEqual(state);
+    expect(context.noted).toEqual([told]);
+  });
+
+  test("finds the drift again the next time, and no longer when it was reverted", async () => {
+    const { context, state } = await made();
+    const node = context.nodes.get("w-1");
+    node?.runs(config({ sysctls: { a: "2" } }));
+    const once = await operations.read(state, context);
+    expect(await operations.read(once, context)).toEqual(once);
+    node?.runs(inputs.machineConfiguration);
+    expect(await operations.read(once, context)).toStrictEqual(state);
+  });
+
+  test("finds a Talos that differs from the config's, by its version and by its schematic [C32]", async () => {
+    const { context, state } = await madeBy(installing);
+    const node = context.nodes.get("w-1");
+    if (node !== undefined) [node.version, node.schematic] = ["1.12.6", "b".repeat(64)];
+    const props = await operations.read(state, context);
+    expect(props.drift).toEqual([
+      "runs Talos 1.12.6, not 1.13.8",
+      "runs schematic bbbbbbbbbbbb..., not aaaaaaaaaaaa...",
+    ]);
+    expect(operations.difference(props, { ...inputs, machineConfiguration: installing })).toEqual({ kind: "update" });
+  });
+
+  test.each([
+    ["maintenance", "is in maintenance, without a config"],
+    ["foreign", "belongs to another cluster: its certificate is of others"],
+  ] as const)("reports a node that is in state %s, and keeps it", async (kind, told) => {
+    const { context, state } = await made();
+    const node = context.nodes.get("w-1");
+    if (node !== undefined) node.kind = kind;
+    expect(await operations.read(state, context)).toEqual({ ...state, state: kind, drift: [told] });
+    expect(context.noted).toEqual([`w-1: ${told}`]);
+  });
+
+  test("ends after five seconds and never throws, however the node hangs", async () => {
+    const { context, state } = await made();
+    const began = context.clock.now();
+    const hanging = { ...context.access, probe: () => new Promise<never>(() => undefined) };
+    const { clock, report, note, random } = context;
+    const result = await operations.read(state, { access: hanging, clock, report, note, random });
+    expect(result).toEqual(state);
+    expect(clock.now() - began).toBe(5000);
+  });
+
+  test("shows no secret", async () => {
+    const { context, state } = await made();
+    context.nodes.get("w-1")?.runs(config({ env: { A: "MARKER" } }));
+    const props = await operations.read(state, context);
+    for (const { text } of operations.notes(props, inputs)) await context.note(text);
+    expect(everythingSaid(context)).not.toContain("MARKER");
+  });
+});
