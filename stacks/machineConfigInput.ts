@@ -13,8 +13,13 @@ export function machineConfigInput(config: ClusterConfig): MachineConfigInput {
     endpoint: nodeEndpoint(config),
     switches: switchStates(config),
     hasCloudController: platform.hasCloudController(settings),
-    podAccess: config.backup.schedule === undefined ? undefined : { namespace: backupNamespace, role: backupRole },
+    podAccess: podAccess(config),
   };
+}
+
+/** Scheduled backups are taken by a pod, which asks Talos for the snapshot. */
+export function podAccess({ backup: { schedule } }: Pick<ClusterConfig, "backup">): MachineConfigInput["podAccess"] {
+  return schedule === undefined ? undefined : { namespace: backupNamespace, role: backupRole };
 }
 
 /** The host by which nodes reach the Kubernetes API. */

@@ -480,12 +480,6 @@ export const catalogue = {
     remedy:
       "Check `talosctl --nodes <address> etcd status`. A snapshot needs one healthy member, and no quorum of reachable ones.",
   },
-  "SLU-B106": {
-    title: "The backup is of another cluster",
-    cause: "Its cluster id is not that of this environment's machine secrets, with which its Secrets are encrypted.",
-    remedy:
-      "Import the machine secrets that belong to the backup: `npm run secrets -- import <environment> --file <backup>/secrets.yaml.age`. Or name a backup of this cluster.",
-  },
   "SLU-B107": {
     title: "The backup before a change failed",
     cause:

@@ -140,13 +140,6 @@ export const softwareKeys = {
     fallback: "AWS_SECRET_ACCESS_KEY",
     description: "The secret key for `backup.s3`.",
   }),
-  restoreFrom: z.string().min(1).optional().meta({
-    form: "`latest`, a backup's name, or the path of its folder",
-    fallback: "a new cluster is empty",
-    description:
-      "The backup that a cluster without etcd begins with. Where etcd runs it has no effect ([restore](backup.md#restore)).",
-    example: "latest",
-  }),
   timeouts: timeouts.prefault({}),
   stableSeconds,
   stallSeconds,

@@ -43,15 +43,3 @@ export const backups = rule(["backup", "ageRecipients", ...credentials], functio
     yield { path: "backup.schedule", message: `needs backup.s3: ${why}` };
   }
 });
-
-/** S7.4: what cannot be found is known before anything is created. */
-export const restoring = rule(["restoreFrom", "backup"], function* ({ restoreFrom, backup: { folder, s3 } }) {
-  if (restoreFrom === undefined || /[/.]/.test(restoreFrom)) return;
-  if (folder === undefined && s3 === undefined) {
-    const path = "the path of a backup's folder, such as ./2026-11-20T05-12-33Z";
-    yield { path: "restoreFrom", message: `names a backup of a target, but backup has none: set it, or ${path}` };
-  } else if (restoreFrom !== "latest" && !/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/.test(restoreFrom)) {
-    const message = `'${restoreFrom}' is no name of a backup: use one that 'npm run backup -- list <environment>' prints, or 'latest'`;
-    yield { path: "restoreFrom", message };
-  }
-});

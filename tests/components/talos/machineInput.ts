@@ -1,5 +1,6 @@
 import { findEndpoint } from "../../../components/network/endpoint.ts";
 import type { MachineConfigInput, MachineNode } from "../../../components/talos/config/machineInput.ts";
+import { podAccess } from "../../../stacks/machineConfigInput.ts";
 import { type ClusterConfig, clusterConfigSchema } from "../../../stacks/schema/clusterConfig.ts";
 
 export const talosVersions = ["1.11.6", "1.12.6", "1.13.8"] as const;
@@ -31,6 +32,7 @@ export function machineInput(talosVersion: string, config: Readonly<Record<strin
     endpoint: findEndpoint({ ...parsed, loadBalancer: parsed.hetzner?.loadBalancer?.address }) ?? "10.0.0.11",
     hasCloudController: parsed.hetzner?.cloudControllerManager.enabled ?? false,
     switches: { logShipping: parsed.machine.logShipping.enabled },
+    podAccess: podAccess(parsed),
   };
 }
 

@@ -62,11 +62,16 @@ describe("the gates of an environment", () => {
 
   test("are all of them, or those whose parts it has", () => {
     const dev = configOf("dev");
-    const shared = { ...dev, network: { ...dev.network, vip: "10.0.1.20" } };
+    const shared = {
+      ...dev,
+      network: { ...dev.network, vip: "10.0.1.20" },
+      backup: { ...dev.backup, folder: "/srv/backups" },
+    };
     expect(namesOf(shared)).toEqual(gateNames);
-    expect(namesOf(dev)).toEqual(gateNames.filter((gate) => gate !== "VirtualAddress"));
+    expect(namesOf(dev)).toEqual(gateNames.filter((gate) => gate !== "VirtualAddress" && gate !== "BackupFresh"));
     const bare = {
       ...shared,
+      backup: dev.backup,
       csi: { ...dev.csi, enabled: false },
       sealedSecrets: { ...dev.sealedSecrets, enabled: false },
       flux: { ...dev.flux, enabled: false },
