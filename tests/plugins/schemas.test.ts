@@ -39,6 +39,8 @@ const taken = [
   "hcloud:index/server:Server",
   "kubernetes:apiextensions.k8s.io:CustomResource",
   "kubernetes:apps/v1:DaemonSet",
+  "kubernetes:batch/v1:CronJob",
+  "kubernetes:core/v1:ConfigMap",
   "kubernetes:core/v1:Namespace",
   "kubernetes:core/v1:Secret",
   "kubernetes:core/v1:ServiceAccount",

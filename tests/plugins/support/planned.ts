@@ -25,7 +25,6 @@ export type Planned = [
   typeof proxmoxve.download.FileLegacy,
   typeof proxmoxve.AclLegacy,
   // What else may be installed into the cluster before Flux takes over (S3, S4.6).
-  typeof kubernetes.core.v1.ConfigMap,
   typeof kubernetes.storage.v1.StorageClass,
   typeof kubernetes.apiextensions.v1.CustomResourceDefinition,
   typeof kubernetes.helm.v4.Chart,
