@@ -14,6 +14,7 @@ var possible = map[Kind][]Action{
 	Kube:     {Refuse, Delay, Drop, Lose, Mute, Fail, Hold},
 	Machine:  {Delay, Crash},
 	Stage:    {Delay, Fail, Hold, Crash},
+	Boot:     {Delay, Fail, Hold, Crash},
 	Install:  {Delay, Fail, Hold, Crash},
 	Service:  {Delay, Fail, Hold, Crash},
 	Health:   {Fail},
@@ -43,7 +44,7 @@ func (r Rule) Check() error {
 	}
 	actions, known := possible[r.On]
 	if !known {
-		fault("on", "no kind %q; there are cloud, talos, kube, machine, stage, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host", r.On)
+		fault("on", "no kind %q; there are cloud, talos, kube, machine, stage, boot, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host", r.On)
 	} else if !slices.Contains(actions, r.Do) {
 		fault("do", "%q is not possible on %q; possible is one of %q", r.Do, r.On, actions)
 	}

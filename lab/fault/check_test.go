@@ -15,7 +15,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"fine":               {Rule{On: Cloud, Do: Fail, Code: "503", Times: 2, Skip: 1}, ""},
 		"a delay":            {Rule{On: Kube, Do: Delay, Delay: Duration(time.Second)}, ""},
-		"nothing said":       {Rule{}, `on: no kind ""; there are cloud, talos, kube, machine, stage, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host`},
+		"nothing said":       {Rule{}, `on: no kind ""; there are cloud, talos, kube, machine, stage, boot, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host`},
 		"impossible there":   {Rule{On: Disk, Do: Crash}, `do: "crash" is not possible on "disk"; possible is one of ["absent"]`},
 		"patterns":           {Rule{On: Talos, Do: Drop, Name: "[", Subject: "a["}, "name: \"[\" is not a pattern\nsubject: \"a[\" is not a pattern"},
 		"counts":             {Rule{On: Talos, Do: Drop, Times: -1, Skip: -2}, "times: is -1, cannot be negative\nskip: is -2, cannot be negative"},

@@ -13,6 +13,7 @@ const (
 	Kube     Kind = "kube"     // name "GET /api/v1/nodes", subject the cluster
 	Machine  Kind = "machine"  // name "power", subject the machine, met while it is on and rules change
 	Stage    Kind = "stage"    // name "installing", subject the node, met on entering it
+	Boot     Kind = "boot"     // name "1.13.8", subject the node, met while that Talos boots from the disk, once its API answers
 	Install  Kind = "install"  // name "/dev/sda", subject the node, met when the installer has run
 	Service  Kind = "service"  // name "kubelet", subject the node, met on starting it
 	Health   Kind = "health"   // name "kubelet", subject the node, met at each health check of a service that runs; name "cp-1:6443", subject the load balancer, met at each of a target

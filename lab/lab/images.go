@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -51,6 +52,11 @@ func (f *imageFactory) Has(talos, schematic, _ string) error {
 	}
 	_, err := f.Schematic(schematic)
 	return err
+}
+
+// hasInstaller reports whether a node can pull such an installer. A plain one has no schematic.
+func (f *imageFactory) hasInstaller(schematic, version string) bool {
+	return f.Has(version, cmp.Or(schematic, factory.DefaultSchematic), "") == nil
 }
 
 // snapshots returns the configured ones, or by default one of the newest Talos of each minor release.

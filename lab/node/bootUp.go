@@ -95,11 +95,7 @@ func (b *bootUp) install() []sequence.Phase {
 func (b *bootUp) runInstaller(ctx context.Context, staged *machine.Image) error {
 	if staged != nil {
 		b.boot.Logs.Talos("performing staged upgrade to v%s", staged.Talos)
-		if err := b.boot.Wait(ctx, pace.Upgrade); err != nil {
-			return err
-		}
-		b.boot.Disk.Install(*staged, "")
-		return nil
+		return b.upgrade(ctx, *staged, pace.Upgrade, b.installerSays)
 	}
 	device, err := b.hardware.InstallDisk(ctx, b.Config().Machine().Install())
 	if err != nil {
@@ -148,6 +144,12 @@ func (b *bootUp) startAllServices(ctx context.Context) error {
 	wanted = append(wanted, b.extensionServices()...)
 	for _, id := range wanted {
 		b.services.Start(id)
+	}
+	if err := b.services.Await(ctx, "apid"); err != nil {
+		return err
+	}
+	if err := b.boot.Meet(ctx, fault.Boot, b.boot.Image.Talos); err != nil {
+		return err
 	}
 	all := b.services.IDs()
 	b.boot.Logs.Talos("task startAllServices (1/1): waiting for %d services", len(all))

@@ -71,6 +71,7 @@ func commonControllers(mode runtime.Mode, events *journal.Events, meta *hardware
 		network.NewTimeServerMergeController(),
 		&network.TimeServerSpecController{},
 		&runtimecontrollers.APIServiceConfigController{},
+		&runtimecontrollers.DropUpgradeFallbackController{MetaProvider: meta},
 		&runtimecontrollers.ExtensionServiceConfigController{},
 		&runtimecontrollers.KernelParamConfigController{},
 		&runtimecontrollers.KernelParamDefaultsController{V1Alpha1Mode: mode},

@@ -74,6 +74,9 @@ func New(options Options) *Maker {
 	if options.Extensions == nil {
 		options.Extensions = func(string, string) []Extension { return nil }
 	}
+	if options.HasInstaller == nil {
+		options.HasInstaller = func(string, string) bool { return true }
+	}
 	return &Maker{
 		options:   options,
 		trust:     trust.New(),

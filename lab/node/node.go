@@ -162,12 +162,21 @@ func (n *node) ending(err error) boot.Ending {
 		n.boot.Logs.Talos("fatal error: %v; rebooting", err)
 		n.boot.Record("boot", "failed", "error", err.Error())
 		_ = n.boot.Wait(n.boot.Ctx, pace.Fatal)
+		n.revert()
 		if cut := context.Cause(n.boot.Ctx); errors.Is(cut, boot.ErrUnplugged) {
 			return boot.Unplugged
 		} else if errors.As(cut, &ended) {
 			return ended.How
 		}
 		return boot.Reboot
+	}
+}
+
+// revert returns to the former system after a failed upgrade, as machined does after a fatal error.
+func (n *node) revert() {
+	if label, reverted := n.boot.Disk.Revert(); reverted {
+		n.boot.Logs.Talos("reverting failed upgrade, switching to %q", label)
+		n.boot.Record("reverted", n.boot.Image.Talos)
 	}
 }
 

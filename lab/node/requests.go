@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	talosruntime "github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
@@ -21,7 +22,7 @@ import (
 // requests are the sequences that clients request (talosapi.Sequences).
 type requests struct{ of *node }
 
-// Reboot implements talosapi.Sequences, like all methods up to Upgrade.
+// Reboot implements talosapi.Sequences, like all methods up to Rollback.
 func (r *requests) Reboot(actor string, force bool) error {
 	phases := []sequence.Phase{r.of.rebootPhase()}
 	if !force {
@@ -100,11 +101,10 @@ func (r *requests) Upgrade(actor, image string, stage, _ bool) error {
 	next := machine.Image{Talos: version, Schematic: schematic}
 	upgrade := sequence.NewPhase("upgrade", sequence.Task{Name: "upgrade", Run: func(ctx context.Context) error {
 		n.boot.Logs.Talos("performing upgrade via %q", image)
-		if err := n.boot.Wait(ctx, pace.Upgrade); err != nil {
-			return err
+		if err := n.upgrade(ctx, next, pace.Upgrade, n.installerSays); err != nil {
+			return fmt.Errorf("error running installer: %w", err)
 		}
-		n.boot.Disk.Install(next, "")
-		n.boot.Record("installed", version, "schematic", schematic)
+		n.boot.Logs.Talos("upgrade successful")
 		return nil
 	}})
 	last := []sequence.Phase{
@@ -122,6 +122,11 @@ func (r *requests) Upgrade(actor, image string, stage, _ bool) error {
 		phases := slices.Concat([]sequence.Phase{drainPhase()}, n.cleanupPhases(), n.unmountPhases(), []sequence.Phase{upgrade}, last)
 		return n.sequencer.Ask(actor, talosruntime.SequenceUpgrade, phases...)
 	}
+}
+
+func (r *requests) Rollback() bool {
+	r.of.boot.Logs.Talos("rollback via API received")
+	return r.of.boot.Disk.Rollback()
 }
 
 func drainPhase() sequence.Phase {

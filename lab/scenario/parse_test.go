@@ -58,12 +58,12 @@ func TestParseNamesEveryMistakeWithItsLine(t *testing.T) {
 s.yaml:3: nme: unknown key "nme"
 s.yaml:4: times: is a string, must be int
 s.yaml:5: after: 10 is not a duration such as "1m30s"
-s.yaml:6: on: no kind "nowhere"; there are cloud, talos, kube, machine, stage, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host
+s.yaml:6: on: no kind "nowhere"; there are cloud, talos, kube, machine, stage, boot, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host
 s.yaml:8: times: is -1, cannot be negative
 s.yaml:9: when: names no fact: it needs one of subject, what and value`,
 		},
 		"a key in a key":     {"on: pod\ndo: hold\nuntil: {where: here}", `s.yaml:3: until: unknown key "where"`},
-		"a missing key":      {"\n- do: hold\n", "s.yaml:2: on: no kind \"\"; there are cloud, talos, kube, machine, stage, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host"},
+		"a missing key":      {"\n- do: hold\n", "s.yaml:2: on: no kind \"\"; there are cloud, talos, kube, machine, stage, boot, install, service, health, clock, member, node, pod, datapath, image, disk, pki and host"},
 		"a pattern":          {"on: pod\ndo: hold\nwhen: {subject: \"[\"}", `s.yaml:3: when: "[" is not a pattern`},
 		"the same key twice": {"on: pod\ndo: hold\non: kube", "s.yaml:3: on: is in line 1 already"},
 	} {

@@ -14,8 +14,6 @@ import (
 
 	"github.com/cosi-project/runtime/pkg/state"
 	"github.com/rs/xid"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/config"
@@ -37,6 +35,8 @@ type fake struct {
 	etcd                    *fakeEtcd
 	// onConfig is called while a config is being set, unless it is nil.
 	onConfig func()
+	// onInstall is called while an installer runs, unless it is nil.
+	onInstall func() error
 	// onReboot is called at a reboot, unless it is nil.
 	onReboot func(actor string)
 	// watched receives, unless it is nil, when a call starts to watch the events.
@@ -138,16 +138,26 @@ func (f *fake) Upgrade(_, image string, stage, force bool) error {
 	return nil
 }
 
-func (f *fake) Install(_ context.Context, image string, progress func(string) error) error {
-	f.ask("install %s", image)
-	return progress("copying\n")
+func (f *fake) Rollback() bool {
+	f.ask("rollback")
+	return true
 }
 
-func (f *fake) Pull(_ context.Context, namespace, reference string) (Image, error) {
+func (f *fake) Install(image string, progress func(string)) error {
+	f.ask("install %s", image)
+	progress("copying\n")
+	if f.onInstall != nil {
+		return f.onInstall()
+	}
+	return nil
+}
+
+func (f *fake) Pull(_ context.Context, namespace, reference string, progress func(done, total int64)) (Image, error) {
 	if strings.Contains(reference, "missing") {
-		return Image{}, status.Error(codes.NotFound, "error pulling image: not found")
+		return Image{}, fmt.Errorf("failed to pull image %q: %w", reference, ErrNoImage)
 	}
 	f.ask("pull %s %s", namespace, reference)
+	progress(1<<20, 1<<20)
 	image := Image{Name: reference, Digest: "sha256:1", Bytes: 1 << 20, Created: f.Booted()}
 	f.images = append(f.images, image)
 	return image, nil

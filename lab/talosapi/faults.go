@@ -24,7 +24,7 @@ func (r *Running) meetFault(ctx context.Context, method string) (proxy.Backend, 
 	}
 	switch outcome.Do {
 	case fault.Lose, fault.Cut:
-		if client, known := peer.FromContext(ctx); known && !streamed.MatchString(method) {
+		if client, known := peer.FromContext(ctx); known && (!streamed.MatchString(method) || changes[method]) {
 			return &unanswered{r.local, outcome.Do, client.Addr.String()}, nil
 		}
 		return r.local, r.refuse(ctx)
@@ -68,19 +68,46 @@ func (u *unanswered) GetConnection(ctx context.Context, method string) (context.
 
 // interrupt ends the connection of a marked call: during the call, or once it has taken effect.
 func (r *Running) interrupt(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	marked, cut := r.marked(ctx)
+	if cut == nil {
+		return handle(ctx, request)
+	}
+	defer cut()
+	return handle(marked, request)
+}
+
+// interruptStream does the same for a call that answers with a stream.
+func (r *Running) interruptStream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	marked, cut := r.marked(stream.Context())
+	if cut == nil {
+		return handle(server, stream)
+	}
+	defer cut()
+	if marked.Value(atWorkKey{}) == nil {
+		return handle(server, unheard{followed{stream, marked}})
+	}
+	return handle(server, followed{stream, marked})
+}
+
+// unheard is a stream whose messages are lost.
+type unheard struct{ followed }
+
+func (unheard) SendMsg(any) error { return nil }
+
+// marked returns the context of a marked call, and what ends its connection; nil if the call is not marked.
+func (r *Running) marked(ctx context.Context) (context.Context, func()) {
 	how, client := metadata.ValueFromIncomingContext(ctx, unansweredHow), metadata.ValueFromIncomingContext(ctx, unansweredClient)
 	if len(how) == 0 || len(client) == 0 {
-		return handle(ctx, request)
+		return ctx, nil
 	}
 	cut := sync.OnceFunc(func() {
 		r.doors.cut(client[0])
 		<-ctx.Done()
 	})
-	defer cut()
 	if fault.Action(how[0]) == fault.Cut {
-		return handle(context.WithValue(ctx, atWorkKey{}, cut), request)
+		return context.WithValue(ctx, atWorkKey{}, cut), cut
 	}
-	return handle(context.WithoutCancel(ctx), request)
+	return context.WithoutCancel(ctx), cut
 }
 
 type atWorkKey struct{}

@@ -2,6 +2,7 @@ package talosapi
 
 import (
 	"context"
+	"errors"
 
 	"github.com/distribution/reference"
 	"google.golang.org/grpc"
@@ -48,9 +49,12 @@ func (s *imageService) Pull(in *machine.ImageServicePullRequest, stream grpc.Ser
 	if err != nil {
 		return err
 	}
-	image, err := s.node.Pull(stream.Context(), namespace, in.GetImageRef())
+	image, err := s.node.Pull(stream.Context(), namespace, in.GetImageRef(), func(done, total int64) {
+		// If the stream has ended, the final message fails too.
+		_ = stream.Send(&machine.ImageServicePullResponse{Response: &machine.ImageServicePullResponse_PullProgress{PullProgress: layerProgress(done, total)}})
+	})
 	if err != nil {
-		return err
+		return pullError(err)
 	}
 	name, err := pinned(image)
 	if err != nil {
@@ -58,6 +62,28 @@ func (s *imageService) Pull(in *machine.ImageServicePullRequest, stream grpc.Ser
 	}
 	return stream.Send(&machine.ImageServicePullResponse{Response: &machine.ImageServicePullResponse_Name{Name: name}})
 }
+
+// pullError is the error of a pull as clients get it.
+func pullError(err error) error {
+	if errors.Is(err, ErrNoImage) {
+		return status.Errorf(codes.NotFound, "error pulling image: %s", err)
+	}
+	return err
+}
+
+// layerProgress is the progress of an image of one layer.
+func layerProgress(done, total int64) *machine.ImageServicePullProgress {
+	how := machine.ImageServicePullLayerProgress_DOWNLOADING
+	if done == total {
+		how = machine.ImageServicePullLayerProgress_DOWNLOAD_COMPLETE
+	}
+	return &machine.ImageServicePullProgress{
+		LayerId: "layer-1", Progress: &machine.ImageServicePullLayerProgress{Status: how, Offset: done, Total: total},
+	}
+}
+
+// unseen is for a pull that shows no progress.
+func unseen(int64, int64) {}
 
 // pinned returns the name of an image with its digest instead of its tag.
 func pinned(image Image) (string, error) {
@@ -96,8 +122,8 @@ func (s *imageCalls) ImagePull(ctx context.Context, in *machine.ImagePullRequest
 	if err != nil {
 		return nil, status.Errorf(codes.InvalidArgument, "invalid namespace %s", in.GetNamespace())
 	}
-	if _, err := s.node.Pull(ctx, namespace, in.GetReference()); err != nil {
-		return nil, err
+	if _, err := s.node.Pull(ctx, namespace, in.GetReference(), unseen); err != nil {
+		return nil, pullError(err)
 	}
 	return &machine.ImagePullResponse{Messages: []*machine.ImagePull{{}}}, nil
 }

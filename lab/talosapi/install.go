@@ -10,8 +10,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
+	"github.com/siderolabs/talos/internal/app/machined/pkg/system/pid"
 	"github.com/siderolabs/talos/pkg/machinery/api/common"
 	"github.com/siderolabs/talos/pkg/machinery/api/machine"
+	"github.com/siderolabs/talos/pkg/machinery/resources/block"
 )
 
 // lifecycleService is machine.LifecycleService, which Talos has since 1.13.
@@ -35,6 +37,7 @@ func (s *lifecycleService) Install(in *machine.LifecycleServiceInstallRequest, s
 			}
 			return nil
 		},
+		disk: in.GetDestination().GetDisk,
 		send: func(progress *machine.LifecycleServiceInstallProgress) error {
 			return stream.Send(&machine.LifecycleServiceInstallResponse{Progress: progress})
 		},
@@ -54,6 +57,7 @@ func (s *lifecycleService) Upgrade(in *machine.LifecycleServiceUpgradeRequest, s
 			}
 			return nil
 		},
+		disk: func() string { return s.node.systemDisk(stream.Context()) },
 		send: func(progress *machine.LifecycleServiceInstallProgress) error {
 			return stream.Send(&machine.LifecycleServiceUpgradeResponse{Progress: progress})
 		},
@@ -66,10 +70,12 @@ type installation struct {
 	source     *machine.InstallArtifactsSource
 	containerd *common.ContainerdInstance
 	refuse     func() error
+	disk       func() string
 	send       func(*machine.LifecycleServiceInstallProgress) error
 }
 
-// install runs an installer whose image was pulled, one at a time.
+// install runs an installer whose image was pulled, one at a time. An installer that has started runs to its end, even if the stream breaks; nothing else can be
+// installed until then.
 func (n *node) install(ctx context.Context, run installation) error {
 	if err := n.supports(runtime.Upgrade); err != nil {
 		return err
@@ -77,28 +83,82 @@ func (n *node) install(ctx context.Context, run installation) error {
 	if !n.installing.TryLock() {
 		return status.Error(codes.FailedPrecondition, "another installation/upgrade is already in progress")
 	}
-	defer n.installing.Unlock()
-	if err := run.refuse(); err != nil {
-		return err
-	}
-	namespace, err := containerdNamespace(run.containerd)
-	if err != nil {
-		return status.Errorf(codes.Internal, "%s failed: %v", run.what, err)
-	}
-	image := run.source.GetImageName()
-	if !slices.ContainsFunc(n.Images(namespace), func(pulled Image) bool { return pulled.Name == image }) {
-		return status.Errorf(codes.Internal, "%s failed: installer image %q not found in containerd store: image %q: not found", run.what, image, image)
-	}
-	err = n.Machine.Install(ctx, image, func(line string) error {
-		return run.send(&machine.LifecycleServiceInstallProgress{Response: &machine.LifecycleServiceInstallProgress_Message{Message: line}})
-	})
-	exit := int32(0)
-	if err != nil {
-		exit = 1
-		line := fmt.Sprintf("Error: %v\n", err)
-		if err := run.send(&machine.LifecycleServiceInstallProgress{Response: &machine.LifecycleServiceInstallProgress_Message{Message: line}}); err != nil {
-			return err
+	image, err := run.source.GetImageName(), run.refuse()
+	if err == nil {
+		err = n.hasPulled(run.containerd, image)
+		if err != nil {
+			err = status.Errorf(codes.Internal, "%s failed: %v", run.what, err)
 		}
 	}
-	return run.send(&machine.LifecycleServiceInstallProgress{Response: &machine.LifecycleServiceInstallProgress_ExitCode{ExitCode: exit}})
+	if err != nil {
+		n.installing.Unlock()
+		return err
+	}
+	n.Say(fmt.Sprintf("starting %s: installer_image=%s, disk=%s", run.what, image, run.disk()))
+	lines, ended, unheard := make(chan string), make(chan error, 1), make(chan struct{})
+	defer close(unheard)
+	go func() {
+		defer n.installing.Unlock()
+		ended <- n.runInstaller(run.what, image, func(line string) {
+			select {
+			case lines <- line:
+			case <-unheard:
+			}
+		})
+	}()
+	atWork(ctx)
+	for {
+		select {
+		case line := <-lines:
+			// Nobody may listen any more.
+			_ = run.send(&machine.LifecycleServiceInstallProgress{Response: &machine.LifecycleServiceInstallProgress_Message{Message: line}})
+		case err := <-ended:
+			exit := int32(0)
+			if err != nil {
+				exit = 1
+			}
+			return run.send(&machine.LifecycleServiceInstallProgress{Response: &machine.LifecycleServiceInstallProgress_ExitCode{ExitCode: exit}})
+		case <-n.up.Done():
+			return status.Error(codes.Unavailable, "error reading from server: EOF")
+		}
+	}
 }
+
+// systemDisk returns the device that Talos is on.
+func (n *node) systemDisk(ctx context.Context) string {
+	disk, err := block.GetSystemDisk(ctx, n.Resources())
+	if err != nil || disk == nil {
+		return "" // it is only shown
+	}
+	return disk.DevPath
+}
+
+// hasPulled returns an error if an image is not in containerd.
+func (n *node) hasPulled(containerd *common.ContainerdInstance, image string) error {
+	namespace, err := containerdNamespace(containerd)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(n.Images(namespace), func(pulled Image) bool { return pulled.Name == image }) {
+		return fmt.Errorf("installer image %q not found in containerd store: image %q: not found", image, image)
+	}
+	return nil
+}
+
+// runInstaller runs an installer, as a process that clients see while it runs.
+func (n *node) runInstaller(what, image string, send func(line string)) error {
+	record := pid.NewStateRecorder(n.Resources()).Record
+	_ = record("installer", installerPID, false)
+	defer func() { _ = record("installer", 0, true) }()
+	err := n.Machine.Install(image, send)
+	if err != nil {
+		send(fmt.Sprintf("Error: %v\n", err))
+		n.Say(fmt.Sprintf("%s failed: exit_code=1", what))
+		return err
+	}
+	n.Say(fmt.Sprintf("%s completed successfully: exit_code=0", what))
+	return nil
+}
+
+// installerPID is higher than any process id of Linux, so that no real process is meant.
+const installerPID = 1 << 23

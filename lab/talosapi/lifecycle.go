@@ -86,7 +86,9 @@ func (s *lifecycleCalls) Upgrade(ctx context.Context, in *machine.UpgradeRequest
 	if !n.Installed() {
 		return nil, status.Error(codes.FailedPrecondition, "Talos is not installed")
 	}
-	if _, err := n.Pull(ctx, systemNamespace, in.GetImage()); err != nil {
+	n.Say(fmt.Sprintf("upgrade request received: staged %v, force %v, reboot mode %s", in.GetStage(), in.GetForce(), in.GetRebootMode()))
+	n.Say(fmt.Sprintf("validating %q", in.GetImage()))
+	if _, err := n.Pull(ctx, systemNamespace, in.GetImage(), unseen); err != nil {
 		return nil, fmt.Errorf("error validating installer image %q: %w", in.GetImage(), err)
 	}
 	if n.Etcd() != nil && !in.GetForce() && !in.GetPreserve() {
@@ -99,7 +101,7 @@ func (s *lifecycleCalls) Upgrade(ctx context.Context, in *machine.UpgradeRequest
 	return &machine.UpgradeResponse{Messages: []*machine.Upgrade{{Ack: "Upgrade request received", ActorId: actor}}}, nil
 }
 
-// Rollback has nothing to return to: a node of the lab keeps only one Talos on its disk.
+// Rollback makes the other boot entry the default one, and reboots.
 func (s *lifecycleCalls) Rollback(ctx context.Context, _ *machine.RollbackRequest) (*machine.RollbackResponse, error) {
 	n := s.node
 	if err := n.supports(runtime.Rollback); err != nil {
@@ -112,5 +114,9 @@ func (s *lifecycleCalls) Rollback(ctx context.Context, _ *machine.RollbackReques
 	if disk == nil {
 		return nil, status.Error(codes.FailedPrecondition, "system disk not found")
 	}
-	return nil, fmt.Errorf("cannot rollback to %q, label does not exist", "")
+	if !n.Machine.Rollback() {
+		return nil, fmt.Errorf("cannot rollback to %q, label does not exist", "")
+	}
+	n.begin("Reboot", n.Machine.Reboot(uuid.NewString(), false))
+	return &machine.RollbackResponse{Messages: []*machine.Rollback{{}}}, nil
 }

@@ -1,9 +1,14 @@
 package talosapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io"
 	"testing"
+	"time"
 
+	"github.com/cosi-project/runtime/pkg/safe"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -13,10 +18,12 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/client"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
 	"github.com/siderolabs/talos/pkg/machinery/resources/block"
+	runtimeresource "github.com/siderolabs/talos/pkg/machinery/resources/runtime"
 	timeresource "github.com/siderolabs/talos/pkg/machinery/resources/time"
 	"github.com/siderolabs/talos/pkg/machinery/role"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 )
 
 func TestBootstrap(t *testing.T) {
@@ -158,48 +165,118 @@ func TestSequencesInAContainer(t *testing.T) {
 	}
 }
 
+// containerd is where talosctl keeps installers.
+var containerd = &common.ContainerdInstance{Driver: common.ContainerDriver_CRI, Namespace: common.ContainerdNamespace_NS_SYSTEM}
+
+// install returns what an installer prints, and how it ends.
+func install(t *testing.T, c *client.Client, image string) (lines string, exit int32, err error) {
+	stream, err := c.LifecycleClient.Upgrade(within(t), &machineapi.LifecycleServiceUpgradeRequest{
+		Containerd: containerd, Source: &machineapi.InstallArtifactsSource{ImageName: image},
+	})
+	require.NoError(t, err)
+	exit = -1
+	for {
+		response, err := stream.Recv()
+		if err != nil {
+			return lines, exit, err
+		}
+		if code, is := response.GetProgress().GetResponse().(*machineapi.LifecycleServiceInstallProgress_ExitCode); is {
+			exit = code.ExitCode
+		}
+		lines += response.GetProgress().GetMessage()
+	}
+}
+
+// pull pulls an image and returns its name, and how many of its bytes were seen to arrive.
+func pull(t *testing.T, c *client.Client, image string) (name string, bytes int64, err error) {
+	stream, err := c.ImageClient.Pull(within(t), &machineapi.ImageServicePullRequest{Containerd: containerd, ImageRef: image})
+	require.NoError(t, err)
+	for {
+		response, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return name, bytes, nil
+		}
+		if err != nil {
+			return name, bytes, err
+		}
+		bytes = max(bytes, response.GetPullProgress().GetProgress().GetOffset())
+		name = cmp.Or(response.GetName(), name)
+	}
+}
+
 func TestInstallerService(t *testing.T) {
 	l := newLab(t)
-	containerd := &common.ContainerdInstance{Driver: common.ContainerDriver_CRI, Namespace: common.ContainerdNamespace_NS_SYSTEM}
-	install := func(c *client.Client, image string) (lines string, exit int32, err error) {
-		stream, err := c.LifecycleClient.Upgrade(within(t), &machineapi.LifecycleServiceUpgradeRequest{
-			Containerd: containerd, Source: &machineapi.InstallArtifactsSource{ImageName: image},
-		})
-		require.NoError(t, err)
-		exit = -1
-		for {
-			response, err := stream.Recv()
-			if err != nil {
-				return lines, exit, err
-			}
-			if code, is := response.GetProgress().GetResponse().(*machineapi.LifecycleServiceInstallProgress_ExitCode); is {
-				exit = code.ExitCode
-			}
-			lines += response.GetProgress().GetMessage()
-		}
-	}
 	f := l.configured("1.13.8", machine.TypeWorker)
 	c := l.client(f, role.Admin)
-	_, _, err := install(c, "installer:2")
+	_, _, err := install(t, c, "installer:2")
 	require.Equal(t, codes.Internal, status.Code(err))
 	require.ErrorContains(t, err, `installer image "installer:2" not found in containerd store`)
 
-	pull, err := c.ImageClient.Pull(within(t), &machineapi.ImageServicePullRequest{Containerd: containerd, ImageRef: "installer:2"})
+	_, _, err = pull(t, c, "missing:2")
+	require.Equal(t, codes.NotFound, status.Code(err))
+	name, bytes, err := pull(t, c, "installer:2")
 	require.NoError(t, err)
-	pulled, err := pull.Recv()
-	require.NoError(t, err)
-	require.Equal(t, "docker.io/library/installer@sha256:1", pulled.GetName())
+	require.Equal(t, "docker.io/library/installer@sha256:1", name)
+	require.EqualValues(t, 1<<20, bytes)
 
-	lines, exit, _ := install(c, "installer:2")
+	lines, exit, _ := install(t, c, "installer:2")
 	require.Equal(t, "copying\n", lines)
 	require.Zero(t, exit)
 	require.Equal(t, []string{"pull system installer:2", "install installer:2"}, f.wasAsked())
+
+	f.onInstall = func() error { return errors.New("no space left on device") }
+	lines, exit, err = install(t, c, "installer:2")
+	require.ErrorIs(t, err, io.EOF, "an installer that fails is no error of the call")
+	require.Equal(t, "copying\nError: no space left on device\n", lines)
+	require.EqualValues(t, 1, exit)
+	require.Equal(t, []string{
+		"starting upgrade: installer_image=installer:2, disk=", "upgrade completed successfully: exit_code=0",
+		"starting upgrade: installer_image=installer:2, disk=", "upgrade failed: exit_code=1",
+	}, f.said)
 
 	first, err := c.LifecycleClient.Install(within(t), &machineapi.LifecycleServiceInstallRequest{Containerd: containerd})
 	require.NoError(t, err)
 	_, err = first.Recv()
 	require.Equal(t, codes.AlreadyExists, status.Code(err))
 
-	_, _, err = install(l.client(l.configured("1.12.6", machine.TypeWorker), role.Admin), "installer:2")
+	_, _, err = install(t, l.client(l.configured("1.12.6", machine.TypeWorker), role.Admin), "installer:2")
 	require.Equal(t, codes.Unimplemented, status.Code(err), "1.12 has no such service")
+}
+
+// Nobody has to listen to an installer: it runs to its end, and meanwhile no other starts.
+func TestAnInstallerSurvivesItsStream(t *testing.T) {
+	l := newLab(t)
+	f := l.configured("1.13.8", machine.TypeWorker)
+	c := l.client(f, role.Admin)
+	_, _, err := pull(t, c, "installer:2")
+	require.NoError(t, err)
+	running := func() bool {
+		_, err := safe.StateGetByID[*runtimeresource.ServicePID](t.Context(), f.resources, "installer")
+		return err == nil
+	}
+	for _, do := range []fault.Action{fault.Cut, fault.Lose} {
+		t.Run(string(do), func(t *testing.T) {
+			_, err := l.faults.Add(fault.Rule{On: fault.Talos, Name: "Upgrade", Do: do, Times: 1})
+			require.NoError(t, err)
+			ended := make(chan struct{})
+			f.onInstall = func() error { <-ended; return nil }
+			if do == fault.Lose {
+				close(ended)
+			}
+			lines, exit, err := install(t, c, "installer:2")
+			require.Equal(t, codes.Unavailable, status.Code(err))
+			require.EqualValues(t, -1, exit, lines)
+			if do == fault.Cut {
+				require.True(t, running())
+				_, _, err = install(t, c, "installer:2")
+				require.Equal(t, codes.FailedPrecondition, status.Code(err))
+				require.ErrorContains(t, err, "another installation/upgrade is already in progress")
+				close(ended)
+			}
+			require.Eventually(t, func() bool { return !running() }, 5*time.Second, time.Millisecond)
+			f.onInstall = nil
+			_, exit, _ = install(t, c, "installer:2")
+			require.Zero(t, exit)
+		})
+	}
 }

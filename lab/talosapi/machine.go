@@ -3,6 +3,7 @@ package talosapi
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/netip"
 	"time"
@@ -71,17 +72,23 @@ type Sequences interface {
 	Shutdown(actor string, force bool) error
 	Reset(actor string, reset ResetRequest) error
 	Upgrade(actor, image string, stage, force bool) error
+	// Rollback makes the former Talos on the disk the one that boots next, and reports whether there is one.
+	Rollback() bool
 }
 
 // Images are the images of a machine. Namespaces are those of containerd: "system" and "k8s.io".
 type Images interface {
-	// Images lists the pulled images; Pull pulls an image and returns when it is complete.
+	// Images lists the pulled images; Pull pulls an image and returns when it is complete, or ErrNoImage if there is none. Progress receives how many of its
+	// bytes there are.
 	Images(namespace string) []Image
-	Pull(ctx context.Context, namespace, reference string) (Image, error)
+	Pull(ctx context.Context, namespace, reference string, progress func(done, total int64)) (Image, error)
 	// Install writes the Talos of an installer image to the disk, for the next boot, and returns when that is done. Progress receives the lines of the
 	// installer.
-	Install(ctx context.Context, image string, progress func(line string) error) error
+	Install(image string, progress func(line string)) error
 }
+
+// ErrNoImage means that the registry has no such image.
+var ErrNoImage = errors.New("not found")
 
 // ServiceControl is the services of a machine.
 type ServiceControl interface {

@@ -18,8 +18,8 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/constants"
 )
 
-// machined returns the server behind apid, which knows the roles of the caller. Last is the last step of each call.
-func (n *node) machined(last grpc.UnaryServerInterceptor) *grpc.Server {
+// machined returns the server behind apid, which knows the roles of the caller. The parameters are the last step of each call.
+func (n *node) machined(last grpc.UnaryServerInterceptor, lastOfStream grpc.StreamServerInterceptor) *grpc.Server {
 	injector := &authz.Injector{Mode: authz.MetadataOnly}
 	options := []factory.Option{
 		factory.ServerOptions(grpc.MaxRecvMsgSize(constants.GRPCMaxMessageSize)),
@@ -38,6 +38,7 @@ func (n *node) machined(last grpc.UnaryServerInterceptor) *grpc.Server {
 		factory.WithUnaryInterceptor(n.recordUnary),
 		factory.WithUnaryInterceptor(last),
 		factory.WithStreamInterceptor(n.recordStream),
+		factory.WithStreamInterceptor(lastOfStream),
 	)...)
 }
 

@@ -74,7 +74,7 @@ func (s *Server) Serve(m Machine, maintenance bool, at []netip.Addr) (*Running, 
 // start starts machined, then apid in front of it, then the listeners.
 func (r *Running) start(ctx context.Context, at []netip.Addr) error {
 	pipe := bufconn.Listen(pipeBytes)
-	r.back = r.node.machined(r.interrupt)
+	r.back = r.node.machined(r.interrupt, r.interruptStream)
 	r.serving.Go(func() { _ = r.back.Serve(pipe) })
 	var err error
 	if r.local, err = newLocal(pipe); err != nil {

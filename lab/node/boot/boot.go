@@ -45,6 +45,8 @@ type Lab struct {
 	Timeline   *timeline.Timeline
 	// Extensions are those of a schematic in a version of Talos; nil means that none are known.
 	Extensions func(schematic, version string) []Extension
+	// HasInstaller reports whether there is an installer image of a schematic, or a plain one for "", in a version of Talos.
+	HasInstaller func(schematic, version string) bool
 }
 
 // Hardware is what can be attached to a machine while it is on.

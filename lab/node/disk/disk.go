@@ -8,17 +8,22 @@ import (
 	"sync"
 
 	"github.com/siderolabs/talos/pkg/machinery/constants"
+	"github.com/siderolabs/talos/pkg/machinery/meta"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
+// labels are the names of the boot entries.
+var labels = [2]string{"A", "B"}
+
 // Disk is the content of the system disk, which survives a loss of power. The data of etcd and Kubernetes is in cluster.Kubernetes.
 type Disk struct {
 	mu sync.Mutex
-	// installed is the Talos that boots from it, nil before an installation.
-	installed *machine.Image
-	device    string
+	// entries are the boot entries A and B; both are nil before an installation. The bootloader boots that at the index in boots.
+	entries [2]*machine.Image
+	boots   int
+	device  string
 	// staged is an installer that the next boot runs first.
 	staged *machine.Image
 	config []byte // in STATE
@@ -40,7 +45,7 @@ func New(spec machine.Spec) *Disk {
 	}
 	if spec.Image.Installed {
 		image := spec.Image
-		d.installed, d.device = &image, spec.Disks[0].Device
+		d.entries[0], d.device = &image, spec.Disks[0].Device
 	} else {
 		d.medium = spec.Meta
 	}
@@ -51,18 +56,50 @@ func New(spec machine.Spec) *Disk {
 func (d *Disk) Read() (installed *machine.Image, device string, config []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.installed, d.device, d.config
+	return d.entries[d.boots], d.device, d.config
 }
 
-// Install writes Talos to the disk, on another device unless that is empty.
+// Install writes Talos to an empty device.
 func (d *Disk) Install(image machine.Image, device string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	image.Installed = true
-	d.installed, d.staged = &image, nil
-	if device != "" {
-		d.device = device
+	d.entries, d.boots, d.device, d.staged = [2]*machine.Image{&image}, 0, device, nil
+}
+
+// Upgrade writes Talos to the boot entry that is not the default one and makes it the default. A tag in META names the one before, until the new one was up: so
+// after two upgrades without a boot there is nothing to return to but the first of them.
+func (d *Disk) Upgrade(image machine.Image) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	image.Installed = true
+	d.meta[meta.Upgrade] = labels[d.boots]
+	d.boots = 1 - d.boots
+	d.entries[d.boots], d.staged = &image, nil
+}
+
+// Revert makes the former boot entry the default again if the last upgrade was not up yet, and returns its label.
+func (d *Disk) Revert() (label string, reverted bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	label, tagged := d.meta[meta.Upgrade]
+	delete(d.meta, meta.Upgrade)
+	if !tagged || d.entries[1-d.boots] == nil {
+		return "", false
 	}
+	d.boots = 1 - d.boots
+	return label, true
+}
+
+// Rollback makes the other boot entry the default one, and reports whether there is one.
+func (d *Disk) Rollback() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.entries[1-d.boots] == nil {
+		return false
+	}
+	d.boots = 1 - d.boots
+	return true
 }
 
 // Stage makes the next boot run an installer first.
@@ -100,7 +137,7 @@ func (d *Disk) Wipe(whole bool, labels ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if whole {
-		d.installed, d.staged, d.config, d.ephemeral = nil, nil, nil, false
+		d.entries, d.boots, d.staged, d.config, d.ephemeral = [2]*machine.Image{}, 0, nil, nil, false
 		d.meta = map[uint8]string{}
 		maps.Copy(d.meta, d.medium)
 		clear(d.images)
