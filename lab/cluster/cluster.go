@@ -20,6 +20,8 @@ type Kubernetes interface {
 	// of one of them changes.
 	RunStaticPods(host string, spec ControlPlane, state func(StaticPod))
 	StopStaticPods(host string)
+	// PodLog returns the last lines of a static pod's container, as the container runtime writes them.
+	PodLog(host, pod string) []string
 	// StartKubelet registers the Node and runs pods on it, until StopKubelet.
 	// State is called whenever the Node's state changes.
 	StartKubelet(host string, spec Kubelet, state func(NodeState))
@@ -116,6 +118,16 @@ type Kubelet struct {
 	// ProviderID and Zone come from the platform's metadata. Node plugins of
 	// drivers read them.
 	ProviderID, Zone string
+	// Images are those of the node's disk, for its pods.
+	Images Images
+}
+
+// Images are the images of a node's disk.
+type Images interface {
+	// Has reports whether an image was pulled, for a pod or ahead of one.
+	Has(image string) bool
+	// Pull pulls an image, which takes time and can fail.
+	Pull(ctx context.Context, image string) error
 }
 
 // NodeState is the state of the Node object.

@@ -22,6 +22,8 @@ type component struct {
 	kind  string
 	at    netip.Addr
 
+	log *podLog
+
 	mu    sync.Mutex
 	users map[string]*share // by host
 	run   *incarnation
@@ -31,6 +33,7 @@ type component struct {
 // share is one node's share of a component: its container as Talos rendered it.
 type share struct {
 	host    string
+	image   string
 	command []string // the environment filled in
 	env     []string
 	folders map[string]string // in the container, and on the host
@@ -49,7 +52,7 @@ type incarnation struct {
 }
 
 func newComponent(s *space, kind string, at netip.Addr) *component {
-	return &component{space: s, kind: kind, at: at, users: map[string]*share{}}
+	return &component{space: s, kind: kind, at: at, log: newPodLog(), users: map[string]*share{}}
 }
 
 func (c *component) serving() netip.AddrPort { return netip.AddrPortFrom(c.at, ports[c.kind]) }
@@ -151,7 +154,8 @@ func (c *component) live(ctx context.Context, run *incarnation, part *share) err
 		return err
 	}
 	program, args := rewrite.apply(part.command)
-	process, err := startProcess(c.space.k.ctx, c.space.k.options.Binary, program, args, append(os.Environ(), part.env...), filepath.Join(c.dir(), c.kind+".log"))
+	env := slices.Concat(os.Environ(), part.env, runAs(part.image))
+	process, err := startProcess(c.space.k.ctx, c.space.k.options.Binary, program, known(program, part.image, args), env, filepath.Join(c.dir(), c.kind+".log"), c.log)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ type host struct {
 	mu      sync.Mutex
 	etcd    *data
 	images  map[string]*pull
+	logs    map[string]*podLog // of static pods, by their name
 	static  *staticPods
 	kubelet *kubelet
 }

@@ -2,12 +2,14 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 )
@@ -23,6 +25,9 @@ func (c *slot) pull(ctx context.Context, outcome *fault.Outcome) error {
 	}
 	begun := time.Now()
 	pulled, err := host.pullOnce(ctx, image, func() error {
+		if disk := c.worker.kubelet.images(); disk != nil {
+			return c.pullTo(ctx, disk)
+		}
 		c.event(corev1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
 		if err := c.worker.kubelet.k.options.Pace.Wait(ctx, pace.Pull, host.name+" "+image); err != nil {
 			return err
@@ -30,6 +35,9 @@ func (c *slot) pull(ctx context.Context, outcome *fault.Outcome) error {
 		c.worker.kubelet.k.record(host.name, "image", "pulled", "image", image)
 		return nil
 	})
+	if failed := (*pullFailed)(nil); errors.As(err, &failed) {
+		return c.reportFailure(failed.Error())
+	}
 	if err != nil {
 		return err
 	}
@@ -41,6 +49,23 @@ func (c *slot) pull(ctx context.Context, outcome *fault.Outcome) error {
 	return nil
 }
 
+// pullFailed is the error of a node that cannot pull an image.
+type pullFailed struct{ error }
+
+// pullTo pulls the image to the node's disk, unless it is there.
+func (c *slot) pullTo(ctx context.Context, disk cluster.Images) error {
+	image := c.spec.Image
+	if disk.Has(image) {
+		return nil
+	}
+	c.event(corev1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", image))
+	err := disk.Pull(ctx, image)
+	if err != nil && ctx.Err() == nil {
+		return &pullFailed{err}
+	}
+	return err
+}
+
 // pullFails returns what a kubelet reports about an image that cannot be pulled, and how long it waits then.
 func (c *slot) pullFails(ctx context.Context, outcome *fault.Outcome) error {
 	image := c.spec.Image
@@ -48,7 +73,12 @@ func (c *slot) pullFails(ctx context.Context, outcome *fault.Outcome) error {
 	if err := c.worker.kubelet.k.options.Pace.Wait(ctx, pace.Pull, c.worker.kubelet.host.name+" "+image); err != nil {
 		return err
 	}
-	message := orElse(outcome.Message, fmt.Sprintf("failed to pull and unpack image %q: failed to resolve image: %s: not found", image, image))
+	return c.reportFailure(orElse(outcome.Message, fmt.Sprintf("failed to pull and unpack image %q: failed to resolve image: %s: not found", image, image)))
+}
+
+// reportFailure reports a failed pull like a kubelet.
+func (c *slot) reportFailure(message string) error {
+	image := c.spec.Image
 	c.event(corev1.EventTypeWarning, "Failed", fmt.Sprintf("Failed to pull image %q: %s", image, message))
 	c.event(corev1.EventTypeWarning, "Failed", "Error: ErrImagePull")
 	c.wait("ErrImagePull", message)

@@ -71,6 +71,7 @@ func (k *Kubernetes) StartKubelet(name string, spec cluster.Kubelet, tell func(c
 	s.mu.Lock()
 	s.kubelets[spec.Node] = kubelet
 	s.mu.Unlock()
+	s.noteSkews()
 	kubelet.group.Go(kubelet.run)
 	if static != nil {
 		static.start(kubelet)
@@ -100,6 +101,13 @@ func (k *Kubernetes) StopKubelet(name string) {
 		w.wait()
 	}
 	k.record(name, "kubelet", "stopped")
+}
+
+// images are those of the node's disk; nil if nothing is known of it.
+func (k *kubelet) images() cluster.Images {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.spec.Images
 }
 
 func (k *kubelet) name() string {

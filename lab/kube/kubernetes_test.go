@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,6 +42,7 @@ func TestCluster(t *testing.T) {
 		{"drivers are registered", (*life).storage},
 		{"calls fail as asked", (*life).callFaults},
 		{"an API server with a bad flag stays down", (*life).badFlag},
+		{"each control plane runs as the version of its image", (*life).twoVersions},
 		{"etcd keeps the rules of its majority", (*life).majority},
 		{"a lost node comes back", (*life).lostNode},
 		{"everything survives a reboot of all nodes", (*life).rebootAll},
@@ -273,6 +275,32 @@ func (l *life) badFlag() {
 	require.ErrorContains(l.t, err, "connection refused")
 	_, err = l.client.ServerVersion()
 	require.NoError(l.t, err)
+	l.runStaticPods("cp-2", nil)
+	l.awaitState("that the API server of cp-2 is ready again", func() bool { return l.static["cp-2/kube-apiserver"].Ready })
+}
+
+func (l *life) twoVersions() {
+	// Locked to true from 1.36 on.
+	gate := map[string]string{"feature-gates": "KubeletPSI=false"}
+	l.talos.version = "v1.35.2"
+	l.runStaticPods("cp-2", gate)
+	l.awaitState("that the API server of cp-2 is ready", func() bool {
+		pod := l.static["cp-2/kube-apiserver"]
+		return pod.Ready && pod.Status.ContainerStatuses[0].Image == "kube-apiserver:v1.35.2"
+	})
+	for node, want := range map[string]string{"cp-1": binaryVersion, "cp-2": "v1.35.2"} {
+		version, err := l.clientOf(node).ServerVersion()
+		require.NoError(l.t, err)
+		require.Equal(l.t, want, version.GitVersion)
+	}
+	l.awaitFact("w-1", "skew", "kubelet v1.36.4 is newer than the API server of cp-2, v1.35.2")
+
+	l.talos.version = binaryVersion
+	l.runStaticPods("cp-2", gate)
+	l.awaitState("that the API server of cp-2 crashes", func() bool {
+		return waiting(&corev1.Pod{Status: l.static["cp-2/kube-apiserver"].Status}, "CrashLoopBackOff")
+	})
+	require.Contains(l.t, strings.Join(l.kube.PodLog("cp-2", "kube-apiserver"), "\n"), "cannot set feature gate KubeletPSI to false, feature is locked to true")
 	l.runStaticPods("cp-2", nil)
 	l.awaitState("that the API server of cp-2 is ready again", func() bool { return l.static["cp-2/kube-apiserver"].Ready })
 }

@@ -30,9 +30,9 @@ type process struct {
 	err  error         // why, once it has
 }
 
-// startProcess runs one of the programs of the multi-call binary, with its output in a file. It does not end with the context; if that was abandoned, stop
-// kills it without a graceful end.
-func startProcess(life context.Context, binary, name string, args, env []string, logFile string) (*process, error) {
+// startProcess runs one of the programs of the multi-call binary, with its output in a file and elsewhere. It does not end with the context; if that was
+// abandoned, stop kills it without a graceful end.
+func startProcess(life context.Context, binary, name string, args, env []string, logFile string, more ...io.Writer) (*process, error) {
 	if err := os.MkdirAll(filepath.Dir(logFile), 0o755); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func startProcess(life context.Context, binary, name string, args, env []string,
 		return nil, err
 	}
 	p := &process{name: name, life: life, last: &lastLine{}, done: make(chan struct{})}
-	output := io.MultiWriter(log, p.last)
+	output := io.MultiWriter(append(more, log, p.last)...)
 	p.cmd = &exec.Cmd{
 		Path:   binary,
 		Args:   append([]string{name}, args...),
@@ -114,19 +114,20 @@ const longestLine = 4096
 func (l *lastLine) Write(data []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rest = append(l.rest, data...)
-	for {
-		line, rest, complete := bytes.Cut(l.rest, []byte("\n"))
-		if !complete {
-			break
-		}
-		l.keep(line)
-		l.rest = rest
-	}
-	if len(l.rest) > longestLine {
-		l.rest = l.rest[len(l.rest)-longestLine:]
-	}
+	l.rest = eachLine(append(l.rest, data...), l.keep)
 	return len(data), nil
+}
+
+// eachLine calls the function for every complete line, and returns the rest, cut if it is too long.
+func eachLine(data []byte, call func(line []byte)) (rest []byte) {
+	for {
+		line, rest, complete := bytes.Cut(data, []byte("\n"))
+		if !complete {
+			return data[max(0, len(data)-longestLine):]
+		}
+		call(line)
+		data = rest
+	}
 }
 
 func (l *lastLine) keep(line []byte) {

@@ -42,6 +42,7 @@ type space struct {
 	// What was last observed of the cluster.
 	pods, attachments cache.Store
 	attaching         map[types.UID]bool
+	skewed            map[[2]string]bool // violations of the version skew policy
 	deployments       deployments
 	endpoints         endpoints
 	watching          sync.WaitGroup

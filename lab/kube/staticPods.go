@@ -48,6 +48,7 @@ func (k *Kubernetes) RunStaticPods(name string, spec cluster.ControlPlane, tell 
 	}
 	h.mu.Unlock()
 	static.replace(spec, tell)
+	s.noteSkews()
 	if running != nil {
 		static.start(running)
 	}
@@ -214,6 +215,7 @@ func (p *staticPods) runComponent(ctx context.Context, kind string, pod *corev1.
 		key += p.host.name
 	}
 	component := p.space.component(kind, key)
+	p.host.keepLog(pod.Name, component.log)
 	var forwarder *forwarder
 	var failed error
 	ctx, cancel := context.WithCancel(ctx)
@@ -253,7 +255,7 @@ func (p *staticPods) listen(spec cluster.ControlPlane, c *component, part *share
 
 // newShare returns the node's share of a component.
 func newShare(host string, spec cluster.ControlPlane, pod *corev1.Pod, c corev1.Container) *share {
-	part := &share{host: host, folders: mounts(pod, c)}
+	part := &share{host: host, image: c.Image, folders: mounts(pod, c)}
 	part.command, part.env = expand(c, spec.Address.String())
 	part.files = mounted(spec.Files, part.folders)
 	part.caCert, part.caKey = signer(spec.Files, part.files[flag(part.command, "tls-cert-file")])

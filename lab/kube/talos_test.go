@@ -43,13 +43,17 @@ type talos struct {
 	id       cluster.ID
 	bundle   *secrets.Bundle
 	endpoint string
+	// version is that of all images of Kubernetes.
+	version string
 }
+
+const binaryVersion = "v1.36.4"
 
 func newTalos(t *testing.T, endpoint string) *talos {
 	t.Helper()
 	bundle, err := newBundle()
 	require.NoError(t, err)
-	return &talos{t: t, id: "test", bundle: bundle, endpoint: endpoint}
+	return &talos{t: t, id: "test", bundle: bundle, endpoint: endpoint, version: binaryVersion}
 }
 
 var sharedBundle = sync.OnceValues(newBundle)
@@ -64,7 +68,7 @@ func sharedTalos(t *testing.T) *talos {
 	t.Helper()
 	bundle, err := sharedBundle()
 	require.NoError(t, err)
-	return &talos{t: t, id: "test", bundle: bundle, endpoint: "https://10.0.0.11:6443"}
+	return &talos{t: t, id: "test", bundle: bundle, endpoint: "https://10.0.0.11:6443", version: binaryVersion}
 }
 
 func (f *talos) member(node, address string) cluster.Member {
@@ -77,10 +81,10 @@ func (f *talos) member(node, address string) cluster.Member {
 func (f *talos) kubelet(node, address string, controlPlane bool) cluster.Kubelet {
 	spec := cluster.Kubelet{
 		Cluster: f.id, Node: node, IPs: []netip.Addr{netip.MustParseAddr(address)},
-		Image: "kubelet:v1.36.4", Args: map[string]string{}, Labels: map[string]string{},
+		Image: "kubelet:" + f.version, Args: map[string]string{}, Labels: map[string]string{},
 		Info: corev1.NodeSystemInfo{
 			Architecture: "amd64", OperatingSystem: "linux", OSImage: "Talos (v1.13.8)",
-			KubeletVersion: "v1.36.4", ContainerRuntimeVersion: "containerd://2.1.4", KernelVersion: "6.18.5-talos",
+			KubeletVersion: f.version, ContainerRuntimeVersion: "containerd://2.1.4", KernelVersion: "6.18.5-talos",
 		},
 		Capacity: corev1.ResourceList{
 			corev1.ResourceCPU: apiresource.MustParse("2"), corev1.ResourceMemory: apiresource.MustParse("4Gi"),
@@ -112,7 +116,7 @@ func (f *talos) pods(extra map[string]string) []*corev1.Pod {
 
 	apiServer := k8s.NewAPIServerConfig()
 	*apiServer.TypedSpec() = k8s.APIServerConfigSpec{
-		Image: "kube-apiserver:v1.36.4", ControlPlaneEndpoint: f.endpoint, EtcdServers: []string{"https://127.0.0.1:2379"},
+		Image: "kube-apiserver:" + f.version, ControlPlaneEndpoint: f.endpoint, EtcdServers: []string{"https://127.0.0.1:2379"},
 		LocalPort: 6443, ServiceCIDRs: []string{"10.96.0.0/12"}, AdvertisedAddress: "$(POD_IP)", ExtraArgs: map[string]k8s.ArgValues{},
 	}
 	for name, value := range extra {
@@ -120,12 +124,12 @@ func (f *talos) pods(extra map[string]string) []*corev1.Pod {
 	}
 	controllerManager := k8s.NewControllerManagerConfig()
 	*controllerManager.TypedSpec() = k8s.ControllerManagerConfigSpec{
-		Enabled: true, Image: "kube-controller-manager:v1.36.4", PodCIDRs: []string{"10.244.0.0/16"}, ServiceCIDRs: []string{"10.96.0.0/12"},
+		Enabled: true, Image: "kube-controller-manager:" + f.version, PodCIDRs: []string{"10.244.0.0/16"}, ServiceCIDRs: []string{"10.96.0.0/12"},
 		// Two heartbeats, not three: the test waits until a node is lost.
 		ExtraArgs: map[string]k8s.ArgValues{"node-monitor-grace-period": {Values: []string{"6s"}}},
 	}
 	scheduler := k8s.NewSchedulerConfig()
-	*scheduler.TypedSpec() = k8s.SchedulerConfigSpec{Enabled: true, Image: "kube-scheduler:v1.36.4"}
+	*scheduler.TypedSpec() = k8s.SchedulerConfigSpec{Enabled: true, Image: "kube-scheduler:" + f.version}
 	etcd := v1alpha1.NewService("etcd")
 	etcd.TypedSpec().Healthy = true
 	for _, res := range []resource.Resource{

@@ -220,6 +220,8 @@ func (f *fakeKubernetes) StopStaticPods(host string) {
 	delete(f.planes, host)
 }
 
+func (f *fakeKubernetes) PodLog(_, pod string) []string { return []string{"a line of " + pod} }
+
 func (f *fakeKubernetes) StartKubelet(host string, kubelet cluster.Kubelet, state func(cluster.NodeState)) {
 	f.mu.Lock()
 	f.kubelets[host] = kubelet

@@ -265,3 +265,32 @@ func TestAClockThatIsWrong(t *testing.T) {
 		}
 	})
 }
+
+func TestAnImageOfAPod(t *testing.T) {
+	cfg := configOf(t, talosmachine.TypeControlPlane)
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		cp := lab.cluster1("hcloud", cfg)
+		images := lab.kubernetes.kubelets["cp-1"].Images
+		lab.arm(fault.Rule{On: fault.Image, Name: "*/web:1", Subject: "cp-1", Do: fault.Fail, Message: "no such image", Times: 1})
+		if err := images.Pull(t.Context(), "example.com/web:1"); err == nil || !strings.Contains(err.Error(), "no such image") {
+			t.Errorf("the pull: %v", err)
+		}
+		if images.Has("example.com/web:1") {
+			t.Error("an image is there that was not pulled")
+		}
+		if err := images.Pull(t.Context(), "example.com/web:1"); err != nil {
+			t.Fatal(err)
+		}
+		// A call has pulled it ahead of the pod.
+		if _, err := cp.running().Pull(t.Context(), "k8s.io", "example.com/web:2", func(int64, int64) {}); err != nil {
+			t.Fatal(err)
+		}
+		for _, image := range []string{"example.com/web:1", "example.com/web:2"} {
+			if !images.Has(image) {
+				t.Errorf("%s is missing", image)
+			}
+		}
+	})
+}

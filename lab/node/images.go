@@ -11,6 +11,7 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/boot"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/kubernetes"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
@@ -61,6 +62,20 @@ func (i *images) exists(ctx context.Context, reference string) error {
 		return fmt.Errorf("failed to pull image %q: failed to resolve image: %w", reference, talosapi.ErrNoImage)
 	}
 	return fmt.Errorf("failed to pull image %q: failed to resolve image: %s", reference, outcome.Message)
+}
+
+// podImages are those that pods run, on the same disk (cluster.Images).
+type podImages struct{ *images }
+
+// Has implements cluster.Images, like Pull.
+func (p *podImages) Has(image string) bool {
+	_, there := p.of.boot.Disk.Image(kubernetes.Namespace, image)
+	return there
+}
+
+func (p *podImages) Pull(ctx context.Context, image string) error {
+	_, err := p.images.Pull(ctx, kubernetes.Namespace, image, func(int64, int64) {})
+	return err
 }
 
 // PullForService pulls the image of a Talos service, again after each failure. As in Talos, only machined's log shows the failures.

@@ -86,7 +86,7 @@ func newNode(ctx context.Context, b *box, image machine.Image, number int) (*nod
 	n.network = addressing.New(this, n.member, n.api, n.doors)
 	n.api.addresses = n.network.Addresses
 	n.services = service.New(this, n.serviceKind)
-	n.kubelet = kubernetes.NewKubelet(this, n.configs, n.services, n.hardware.SystemDiskBytes)
+	n.kubelet = kubernetes.NewKubelet(this, n.configs, n.services, &podImages{n.images}, n.hardware.SystemDiskBytes)
 	n.etcd = kubernetes.NewEtcd(this, n.configs, n.services, n.images, lab.clusters, n.member)
 	n.controlPlane = kubernetes.NewControlPlane(this, n.configs, lab.clusters, n.doors)
 	return n, nil

@@ -137,6 +137,9 @@ type records struct{ of *node }
 
 // Log implements talosapi.Records, like all methods that follow.
 func (r *records) Log(ctx context.Context, id string, follow bool, tail int, line func([]byte) error) error {
+	if strings.Contains(id, "/") {
+		return each(last(r.of.controlPlane.Log(id), tail), line)
+	}
 	log, known := r.of.boot.Logs.Known(id)
 	if !known {
 		if !slices.Contains(r.of.services.IDs(), id) {
@@ -145,6 +148,23 @@ func (r *records) Log(ctx context.Context, id string, follow bool, tail int, lin
 		log = r.of.boot.Logs.Service(id)
 	}
 	return log.Read(ctx, r.of.boot.Ctx.Done(), follow, tail, line)
+}
+
+// last returns the last lines, or all for -1.
+func last(lines []string, tail int) []string {
+	if tail < 0 || tail > len(lines) {
+		return lines
+	}
+	return lines[len(lines)-tail:]
+}
+
+func each(lines []string, call func([]byte) error) error {
+	for _, line := range lines {
+		if err := call([]byte(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *records) Kernel(ctx context.Context, follow bool, line func([]byte) error) error {

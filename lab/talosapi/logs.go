@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -69,7 +70,8 @@ func (n *node) hasContainer(namespace string, driver common.ContainerDriver, id 
 		return err
 	}
 	for _, container := range containers {
-		if container.GetId() == id {
+		// Of a pod's container the end of the id may be missing, which tells its runs apart.
+		if container.GetId() == id || strings.Contains(id, ":") && strings.HasPrefix(container.GetId(), id+":") {
 			return nil
 		}
 	}

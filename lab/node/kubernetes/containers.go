@@ -24,12 +24,32 @@ func containersOf(pod *k8s.StaticPodStatus) []*machineapi.ContainerInfo {
 		if container.State.Running != nil {
 			state = "CONTAINER_RUNNING"
 		}
+		if container.ContainerID == "" {
+			continue // not created yet
+		}
+		uid := strings.TrimPrefix(container.ContainerID, "containerd://")
 		containers = append(containers, &machineapi.ContainerInfo{
-			Namespace: "k8s.io", Id: id + ":" + container.Name, PodId: id, Name: container.Name, Status: state, Image: container.Image,
-			Uid: strings.TrimPrefix(container.ContainerID, "containerd://"),
+			Namespace: "k8s.io", Id: id + ":" + container.Name + ":" + uid[:min(12, len(uid))], PodId: id, Name: container.Name, Status: state,
+			Image: container.Image, Uid: uid,
 		})
 	}
 	return containers
+}
+
+// Log returns the last lines of a container of a static pod, by the id in Talos' API: "kube-system/kube-apiserver-cp-1:kube-apiserver".
+func (p *ControlPlane) Log(id string) []string {
+	pod, container, _ := strings.Cut(id, ":")
+	container, _, _ = strings.Cut(container, ":")
+	statuses, err := safe.StateListAll[*k8s.StaticPodStatus](p.boot.Ctx, p.boot.State)
+	if err != nil {
+		return nil // the boot ends
+	}
+	for status := range statuses.All() {
+		if status.Metadata().ID() == pod {
+			return p.boot.Kubernetes.PodLog(p.boot.Host(), container)
+		}
+	}
+	return nil
 }
 
 // Containers returns the containers of the static pods.

@@ -50,6 +50,7 @@ type Kubelet struct {
 	boot     *boot.Boot
 	configs  Configs
 	services Services
+	images   cluster.Images
 	// systemDisk is the size of Talos' disk.
 	systemDisk func() uint64
 
@@ -60,8 +61,8 @@ type Kubelet struct {
 }
 
 // NewKubelet returns a kubelet that does not run.
-func NewKubelet(of *boot.Boot, configs Configs, services Services, systemDisk func() uint64) *Kubelet {
-	return &Kubelet{boot: of, configs: configs, services: services, systemDisk: systemDisk}
+func NewKubelet(of *boot.Boot, configs Configs, services Services, images cluster.Images, systemDisk func() uint64) *Kubelet {
+	return &Kubelet{boot: of, configs: configs, services: services, images: images, systemDisk: systemDisk}
 }
 
 // Specified waits for the specification with which the real controller starts the kubelet.
@@ -121,6 +122,7 @@ func (k *Kubelet) wanted(ctx context.Context, from reader) (cluster.Kubelet, k8s
 	kubelet := cluster.Kubelet{
 		Cluster: id, Node: name.TypedSpec().Nodename, Image: spec.TypedSpec().Image, Args: arguments(spec.TypedSpec().Args),
 		Labels: map[string]string{}, Annotations: map[string]string{}, ProviderID: k.boot.Spec.ProviderID, Zone: k.boot.Spec.Zone,
+		Images: k.images,
 	}
 	if ips != nil {
 		kubelet.IPs = ips.TypedSpec().Addresses

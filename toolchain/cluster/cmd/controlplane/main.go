@@ -9,6 +9,9 @@
 //	controlplane kube-apiserver --etcd-servers=...
 //
 // Every program is the published one: only main, a few lines each, is ours.
+//
+// With KUBERNETES_VERSION=v1.35.4 the components run as that version: they report it, and have its feature gates and APIs. Kubernetes' own code does that
+// for its emulated versions; what the later release no longer has is missing.
 package main
 
 import (
@@ -18,13 +21,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	_ "time/tzdata" // CronJob time zones, as in the published mains
+	_ "unsafe"      // for go:linkname
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/server/v3/etcdmain"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/apiserver/pkg/util/feature"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	"k8s.io/component-base/cli"
+	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/logs"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -40,9 +49,9 @@ import (
 // register flags and feature gates in the same process-wide tables.
 var programs = map[string]func(){
 	"etcd":                    func() { etcdmain.Main(os.Args) },
-	"kube-apiserver":          func() { runComponent(apiserver.NewAPIServerCommand()) },
-	"kube-controller-manager": func() { runComponent(controllermanager.NewControllerManagerCommand()) },
-	"kube-scheduler":          func() { runComponent(scheduler.NewSchedulerCommand()) },
+	"kube-apiserver":          func() { runComponent(apiserver.NewAPIServerCommand) },
+	"kube-controller-manager": func() { runComponent(controllermanager.NewControllerManagerCommand) },
+	"kube-scheduler":          func() { runComponent(func() *cobra.Command { return scheduler.NewSchedulerCommand() }) },
 	"kubectl":                 runKubectl,
 }
 
@@ -63,8 +72,30 @@ func main() {
 	os.Exit(2)
 }
 
-func runComponent(command *cobra.Command) {
-	os.Exit(cli.Run(command))
+func runComponent(command func() *cobra.Command) {
+	if version := os.Getenv("KUBERNETES_VERSION"); version != "" {
+		if err := runAs(version); err != nil {
+			fmt.Fprintf(os.Stderr, "KUBERNETES_VERSION=%s: %v\n", version, err)
+			os.Exit(2)
+		}
+	}
+	os.Exit(cli.Run(command()))
+}
+
+// reportedVersion is what every component reports as its version. It can be set by the linker, or here before a command is made.
+//
+//go:linkname reportedVersion k8s.io/component-base/version.dynamicGitVersion
+var reportedVersion atomic.Value
+
+// runAs makes the components run as another version. Feature gates and APIs follow the version in the registry.
+func runAs(version string) error {
+	if _, err := utilversion.ParseSemantic(version); err != nil {
+		return err
+	}
+	reportedVersion.Store(version)
+	registry := compatibility.DefaultComponentGlobalsRegistry
+	registry.Reset()
+	return registry.Register(basecompatibility.DefaultKubeComponent, compatibility.DefaultBuildEffectiveVersion(), feature.DefaultMutableFeatureGate)
 }
 
 func runKubectl() {

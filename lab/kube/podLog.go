@@ -1,0 +1,53 @@
+package kube
+
+import (
+	"sync"
+	"time"
+
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/ring"
+)
+
+// podLogLines is the number of lines that the log of a component keeps.
+const podLogLines = 200
+
+// podLog is what a component prints, over all its runs, in the format in which the container runtime writes it to a file.
+type podLog struct {
+	kept *ring.Ring[string]
+	mu   sync.Mutex
+	rest []byte
+}
+
+func newPodLog() *podLog { return &podLog{kept: ring.New[string](podLogLines)} }
+
+func (l *podLog) Write(data []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = eachLine(append(l.rest, data...), func(line []byte) {
+		l.kept.Add(time.Now().UTC().Format(time.RFC3339Nano) + " stderr F " + string(line))
+	})
+	return len(data), nil
+}
+
+// PodLog returns the last lines of a component of the control plane; none if it did not run on the node.
+func (k *Kubernetes) PodLog(name, pod string) []string {
+	h := k.host(name)
+	h.mu.Lock()
+	log := h.logs[pod]
+	h.mu.Unlock()
+	var lines []string
+	if log != nil {
+		// The function never fails.
+		_ = log.kept.Read(-1, func(line string) error { lines = append(lines, line); return nil })
+	}
+	return lines
+}
+
+// keepLog makes a log that of a pod.
+func (h *host) keepLog(pod string, log *podLog) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.logs == nil {
+		h.logs = map[string]*podLog{}
+	}
+	h.logs[pod] = log
+}
