@@ -5,8 +5,8 @@ import type { MachineConfigInput, MachineNode } from "../components/talos/config
 import type { ClusterConfig } from "./schema/clusterConfig.ts";
 import { switchStates } from "./schema/switches.ts";
 
-/** The input of the machine configs of all nodes. */
-export function machineConfigInput(config: ClusterConfig): MachineConfigInput {
+/** The input of the machine configs of all nodes, without the contract: the state knows that. */
+export function machineConfigInput(config: ClusterConfig): Omit<MachineConfigInput, "contract"> {
   const { platform, settings } = config;
   return {
     ...config,

@@ -2,6 +2,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { Members } from "../components/lifecycle/members.ts";
 import { ReplacementBackup } from "../components/lifecycle/replacementBackup.ts";
+import { pick } from "../components/model/pick.ts";
 import type { TalosCredentials } from "../components/talos/client/talosClient.ts";
 import { clientCredentials } from "../components/talos/credentials/clientCredentials.ts";
 import { Kubeconfig } from "../components/talos/credentials/kubeconfig.ts";
@@ -26,7 +27,7 @@ export interface LiveNodes {
 
 /** The cluster's identity, and what follows from it. */
 export interface ClusterSecrets
-  extends Pick<MachineSecrets, "machineSecrets" | "clientConfiguration" | "clusterIdentifier"> {
+  extends Pick<MachineSecrets, "machineSecrets" | "clientConfiguration" | "clusterIdentifier" | "madeWith"> {
   /** For the Talos API. */
   readonly credentials: pulumi.Output<TalosCredentials>;
 }
@@ -37,11 +38,10 @@ export async function createSecrets(config: ClusterConfig): Promise<ClusterSecre
   const withdraw = declared && (await offerSecrets(declared));
   const secrets = new MachineSecrets(clusterName, { talosVersion, declared }, { protect });
   if (withdraw !== undefined) secrets.isPresent.apply(withdraw);
-  const { machineSecrets, clientConfiguration, clusterIdentifier } = secrets;
+  const { clientConfiguration } = secrets;
   return {
-    machineSecrets,
+    ...pick(secrets, "machineSecrets", "clusterIdentifier", "madeWith"),
     clientConfiguration,
-    clusterIdentifier,
     credentials: clientCredentials(clientConfiguration),
   };
 }
@@ -71,7 +71,7 @@ export function backUpBeforeReplacement(
 export function applyMachineConfigs(
   { clusterName, apply, timeouts }: ClusterConfig,
   { machines }: PlatformMachines,
-  { machineConfigurations }: MachineConfigs,
+  { machineConfigurations, contract }: MachineConfigs,
   { credentials }: ClusterSecrets,
   nodes: LiveNodes,
   after: After,
@@ -83,6 +83,7 @@ export function applyMachineConfigs(
     {
       machines,
       machineConfigurations,
+      contract,
       credentials,
       parallel: apply.parallel,
       retry,

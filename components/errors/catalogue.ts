@@ -186,6 +186,20 @@ export const catalogue = {
     remedy:
       "Remove `machineSecrets` from the environment's file, or set what the cluster has: `npm run secrets -- export <environment>`. For another cluster use another environment, or run `npm run destroy -- <environment>` first.",
   },
+  "SLU-T240": {
+    title: "The machine configs are newer than Talos",
+    cause:
+      "The cluster's machine configs are of a contract that the Talos in talosVersion cannot read: talosVersion was set to an older minor version after the contract had been raised. Nothing was changed.",
+    remedy:
+      "Set configContract to the minor version that talosVersion is to have, run `npm run up -- <environment>` with the Talos that runs now, and change talosVersion after that.",
+  },
+  "SLU-T241": {
+    title: "The contract of the machine config is not in the state",
+    cause:
+      "An earlier version of Sluice generated the machine configs for the minor version in talosVersion, and did not record which. Talos was upgraded since the cluster was created. Nothing was changed.",
+    remedy:
+      "Set configContract to the contract that the message names and run `npm run up -- <environment>` once. After that the key can be removed.",
+  },
   "SLU-T301": {
     title: "Preflight: machines do not match the environment",
     cause:

@@ -10,11 +10,14 @@ import { settingsFile } from "../base/environments.ts";
 import { Failure, main } from "../base/fail.ts";
 import { startGenerator } from "../render/generator.ts";
 import { checkPatches } from "../render/patches.ts";
+import { contractOf, deploymentIn } from "../stack/deployment.ts";
+import { stateFolderOf } from "../stack/stack.ts";
 import { talosPlugin } from "../toolchain/toolchain.ts";
 
 const usage = `npm run render -- <environment> [node ...]
 
 Prints the machine config of each node, or of the nodes named. Needs no cluster and no network.
+It is of the contract in the state, if there is one, unless the environment sets configContract.
 Secrets are masked; machine secrets are placeholders.`;
 
 await main(async () => {
@@ -34,10 +37,15 @@ await main(async () => {
     console.error(`sluice: ${hidden.join(", ")} ${is} left out: only the engine can decrypt them`);
   }
   for (const warning of configWarnings(config)) console.error(`sluice: warning: ${warning}`);
-  const cluster = machineConfigInput(config);
+  const folder = stateFolderOf();
+  const contract = contractOf(config, folder && (await deploymentIn(folder, environment)));
+  if (folder === undefined && config.configContract === undefined) {
+    console.error(`sluice: of contract ${contract}; if ${environment} is deployed, its state may have another`);
+  }
+  const cluster = { ...machineConfigInput(config), contract };
   const generator = await startGenerator(await talosPlugin());
   try {
-    await checkPatches(config, generator, `Pulumi.${environment}.yaml`);
+    await checkPatches(config, contract, generator, `Pulumi.${environment}.yaml`);
     for (const node of nodes.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
       const text = redact(await generator.generate(machineConfigurationArgs(cluster, node)));
       console.log(`# ${environment}: ${node.name}, ${node.role}, ${node.address}\n${text.trimEnd()}\n`);

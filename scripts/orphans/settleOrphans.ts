@@ -17,6 +17,7 @@ import { settingsFile } from "../base/environments.ts";
 import { Failure } from "../base/fail.ts";
 import { root } from "../base/paths.ts";
 import { passReportsOn, run } from "../base/run.ts";
+import { deploymentOf } from "../stack/deployment.ts";
 import { callBesideEngine, engineCall } from "../stack/engine.ts";
 import { releaseOf, settleReleases } from "../stack/releases.ts";
 import type { Stack } from "../stack/stack.ts";
@@ -114,13 +115,9 @@ async function platformNamed(kind: string): Promise<Platform | undefined> {
   return allPlatforms.find(({ name }) => name === kind);
 }
 
-/** Read from the file if there is one: the CLI takes half a second for the same. */
 export async function readState(toolchain: Toolchain, stack: Stack): Promise<StackRecord | undefined> {
-  const file = stack.local && join(stack.local.state, ".pulumi", "stacks", "sluice", `${stack.name}.json`);
-  const text = file && (await readFile(file, "utf8").catch(() => undefined));
-  if (text !== undefined) return stackRecord(record(record(JSON.parse(text)).checkpoint).latest);
-  const exported = await inEngine(toolchain, stack, ["stack", "export"]);
-  return exported.code === 0 ? stackRecord(record(JSON.parse(exported.stdout)).deployment) : undefined;
+  const deployment = await deploymentOf(toolchain, stack);
+  return deployment === undefined ? undefined : stackRecord(deployment);
 }
 
 type Cluster = Pick<ListingCall, "place" | "entries">;

@@ -11,14 +11,20 @@ import { type ClusterConfig, clusterConfigSchema } from "../../stacks/schema/clu
 import { settingsFile } from "../base/environments.ts";
 import { root } from "../base/paths.ts";
 import { run } from "../base/run.ts";
+import { contractOf, deploymentOf } from "../stack/deployment.ts";
 import type { Stack } from "../stack/stack.ts";
 import { type Toolchain, talosPlugin } from "../toolchain/toolchain.ts";
 import { type Generator, startGenerator } from "./generator.ts";
 import { checkNodeConfigs, talosValidator } from "./validate.ts";
 
 /** Throws a `ConfigError` that lists every patch which the generator rejects. It contains nothing of secret patches. */
-export async function checkPatches(config: ClusterConfig, generator: Generator, file: string): Promise<void> {
-  const cluster = machineConfigInput(config);
+export async function checkPatches(
+  config: ClusterConfig,
+  contract: string,
+  generator: Generator,
+  file: string,
+): Promise<void> {
+  const cluster = { ...machineConfigInput(config), contract };
   const nodes = machineNodes(config);
   const faults: Fault[] = [];
   for (const key of ["patches", "secretPatches"] as const) {
@@ -46,11 +52,12 @@ export async function checkStackConfigs(toolchain: Toolchain, stack: Stack): Pro
   const config = await readPatches(toolchain, stack);
   if (config === undefined) return;
   const validate = await talosValidator(config.talosVersion);
+  const contract = contractOf(config, await deploymentOf(toolchain, stack));
   const generator = await startGenerator(await talosPlugin());
   const file = `Pulumi.${stack.name}.yaml`;
   try {
-    await checkPatches(config, generator, file);
-    await checkNodeConfigs(config, generator, validate, file);
+    await checkPatches(config, contract, generator, file);
+    await checkNodeConfigs(config, contract, generator, validate, file);
   } finally {
     generator.stop();
   }

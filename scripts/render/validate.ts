@@ -32,15 +32,16 @@ export async function talosValidator(talosVersion: string): Promise<Validator> {
 /** Throws a `ConfigError` that lists what nodes would refuse, once for all nodes that would. It quotes nothing from secret patches. */
 export async function checkNodeConfigs(
   config: ClusterConfig,
+  contract: string,
   generator: Generator,
   validate: Validator,
   file: string,
 ): Promise<void> {
-  const refusals = await refusalsOf(config, generator, validate);
+  const refusalsOf = (checked: ClusterConfig) => nodeRefusals(checked, contract, generator, validate);
+  const refusals = await refusalsOf(config);
   const isOpen = config.secretPatches.length === 0;
   // What is refused even without the secret patches does not come from them.
-  const plain =
-    isOpen || refusals.size === 0 ? refusals : await refusalsOf({ ...config, secretPatches: [] }, generator, validate);
+  const plain = isOpen || refusals.size === 0 ? refusals : await refusalsOf({ ...config, secretPatches: [] });
   const faults = [...refusals].map(([words, nodes]): Fault => {
     const shown = plain.has(words) ? words : "its words are not shown, because they may quote a secret patch";
     const [first = 0, ...others] = nodes.map((name) => config.nodes.findIndex((node) => node.name === name));
@@ -56,8 +57,8 @@ export async function checkNodeConfigs(
 }
 
 /** The names of the nodes, by Talos' answer about their configs. */
-async function refusalsOf(config: ClusterConfig, generator: Generator, validate: Validator) {
-  const cluster = machineConfigInput(config);
+async function nodeRefusals(config: ClusterConfig, contract: string, generator: Generator, validate: Validator) {
+  const cluster = { ...machineConfigInput(config), contract };
   const refusals = new Map<string, string[]>();
   for (const node of machineNodes(config)) {
     const errors = await validate(await generator.generate(machineConfigurationArgs(cluster, node)));

@@ -1,5 +1,6 @@
 // Verifies machine secrets before anything depends on them: they fit together, and Talos' own generator makes of them a config that has exactly them.
 import { count } from "../../components/model/count.ts";
+import { newContract } from "../../components/talos/config/versions.ts";
 import { machineConfigurationArgs } from "../../components/talos/generate/machineConfig.ts";
 import { bundleFaults } from "../../components/talos/secrets/bundleFaults.ts";
 import { differences, faultText, type SecretsBundle, toPlugin } from "../../components/talos/secrets/secretsBundle.ts";
@@ -31,7 +32,8 @@ export async function verify(bundle: SecretsBundle, config: ClusterConfig, progr
 async function controlPlaneConfig(bundle: SecretsBundle, config: ClusterConfig, generator: Generator): Promise<string> {
   const node = machineNodes(config).find(({ role }) => role === "controlplane");
   if (node === undefined) throw new Error("there is no control plane"); // a rule has checked it
-  const args = { ...machineConfigurationArgs(machineConfigInput(config), node), configPatches: [] };
+  const cluster = { ...machineConfigInput(config), contract: newContract(config) };
+  const args = { ...machineConfigurationArgs(cluster, node), configPatches: [] };
   return await generator.generateWith(toPlugin(bundle), args).catch(() => {
     throw new Failure(
       "Talos' generator refuses the machine secrets. Its words are not shown, because they may quote one.",

@@ -41,6 +41,11 @@ export function localFolder({ PULUMI_BACKEND_URL: url = "" }: NodeJS.ProcessEnv)
   return path.startsWith("~") ? join(homedir(), path.slice(1)) : resolve(root, path);
 }
 
+/** The folder with the states, if the backend keeps them in files. */
+export function stateFolderOf(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment.PULUMI_BACKEND_URL ? localFolder(environment) : stateFolder;
+}
+
 /** The CLI's environment: the user's own backend if PULUMI_BACKEND_URL names one, else files in the checkout. */
 export async function backendEnvironment(toolchain: Toolchain): Promise<NodeJS.ProcessEnv> {
   if (process.env.PULUMI_BACKEND_URL) {

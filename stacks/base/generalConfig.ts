@@ -17,7 +17,7 @@ import {
   sealedSecrets,
   services,
 } from "../../components/model/settings/platform.ts";
-import { dnsLabel, hostName, version } from "../../components/model/settings/scalars.ts";
+import { contract, dnsLabel, hostName, version } from "../../components/model/settings/scalars.ts";
 import { apply, clientCertificateDays, stableSeconds, stallSeconds } from "../../components/model/settings/time.ts";
 import { labName, labNameForm } from "./labName.ts";
 import { timeouts } from "./timeouts.ts";
@@ -55,6 +55,11 @@ export const clusterKeys = {
   talosVersion: version("1.12.6").meta({
     description: "Version of Talos. Running nodes are upgraded with `talosctl upgrade`.",
     change: "needs an upgrade",
+  }),
+  configContract: contract.optional().meta({
+    fallback: "what the cluster was created with",
+    description:
+      "The Talos minor version that machine configs are written for ([versions](versions.md#the-contract-of-the-machine-configs)). Raised apart from `talosVersion`; a preview lists what changes.",
   }),
   kubernetesVersion: version("1.35.4").meta({
     description: "Version of Kubernetes ([versions](versions.md)).",

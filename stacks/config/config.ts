@@ -29,7 +29,7 @@ import { sealingKey } from "../rules/sealingKey.ts";
 import { announcedServices, serviceAddresses } from "../rules/services.ts";
 import { outsideAddresses, specialAddresses } from "../rules/specialAddresses.ts";
 import { tailnetNames, tailscaleExtension, tailscaleInterface, tailscaleKey } from "../rules/tailscale.ts";
-import { supportedVersions } from "../rules/versions.ts";
+import { knownContract, supportedVersions } from "../rules/versions.ts";
 import { virtualAddress } from "../rules/virtualAddress.ts";
 import { volumes } from "../rules/volumes.ts";
 import type { ClusterConfig } from "../schema/clusterConfig.ts";
@@ -43,6 +43,7 @@ import { projectName } from "./settingsFile.ts";
 /** In the order in which faults are listed: the cluster, its network, its nodes, its platform; after the platform's own rules, the details. */
 const firstRules = [
   supportedVersions,
+  knownContract,
   controlPlaneCount,
   endpointKnown,
   endpointLeads,

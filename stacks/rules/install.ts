@@ -1,4 +1,4 @@
-import { isAtLeast } from "../../components/talos/config/versions.ts";
+import { isAtLeast, isContractAtLeast, newContract } from "../../components/talos/config/versions.ts";
 import type { Fault } from "../base/fault.ts";
 import { rule } from "./rule.ts";
 
@@ -19,27 +19,33 @@ export const installDisk = rule(["install", "nodes"], function* ({ install, node
 });
 
 /** S2.3: Talos refuses the two together, but only on the node, during the installation. */
-export const kernelArguments = rule(["install", "image", "talosVersion"], function* (config): Iterable<Fault> {
-  const { install, talosVersion } = config;
-  const byDefault = isAtLeast(talosVersion, 12);
-  if (install.grubUseUKICmdline === true && !byDefault) {
-    yield {
-      path: "install.grubUseUKICmdline",
-      message: `Talos ${talosVersion} does not know it: remove it, or use Talos 1.12 or later`,
-    };
-  }
-  if (install.extraKernelArgs.length === 0) return;
-  const remedy = `move them to image.kernelArgs: ${install.extraKernelArgs.join(" ")}`;
-  if (install.grubUseUKICmdline ?? byDefault) {
-    const state = install.grubUseUKICmdline === undefined ? `on, the default from Talos 1.12` : "on";
-    yield {
-      path: "install.extraKernelArgs",
-      message: `Talos refuses them while install.grubUseUKICmdline is ${state}: ${remedy}`,
-    };
-  } else if (config.image.secureBoot) {
-    yield {
-      path: "install.extraKernelArgs",
-      message: `with image.secureBoot the command line is part of the signed image and they have no effect: ${remedy}`,
-    };
-  }
-});
+export const kernelArguments = rule(
+  ["install", "image", "talosVersion", "configContract"],
+  function* (config): Iterable<Fault> {
+    const { install, talosVersion, configContract } = config;
+    // That of a deployed cluster may be older, which only its state knows.
+    const byDefault = isContractAtLeast(newContract(config), 12);
+    if (install.grubUseUKICmdline === true && !isAtLeast(talosVersion, 12)) {
+      yield {
+        path: "install.grubUseUKICmdline",
+        message: `Talos ${talosVersion} does not know it: remove it, or use Talos 1.12 or later`,
+      };
+    }
+    if (install.extraKernelArgs.length === 0) return;
+    const remedy = `move them to image.kernelArgs: ${install.extraKernelArgs.join(" ")}`;
+    if (install.grubUseUKICmdline ?? byDefault) {
+      const state = install.grubUseUKICmdline === undefined ? "on, the default from Talos 1.12" : "on";
+      const mayBeOlder = install.grubUseUKICmdline === undefined && configContract === undefined;
+      const older = mayBeOlder ? ", or, for a cluster that was created with Talos 1.11, set configContract: v1.11" : "";
+      yield {
+        path: "install.extraKernelArgs",
+        message: `Talos refuses them while install.grubUseUKICmdline is ${state}: ${remedy}${older}`,
+      };
+    } else if (config.image.secureBoot) {
+      yield {
+        path: "install.extraKernelArgs",
+        message: `with image.secureBoot the command line is part of the signed image and they have no effect: ${remedy}`,
+      };
+    }
+  },
+);

@@ -50,11 +50,11 @@ describe.each(["hetzner", "proxmox", "existing"])(
       expect(Object.keys(operations(destroy))).toEqual(["delete"]);
     });
 
-    test("is upgraded without a replacement: each dynamic resource is updated, the Kubernetes provider loses its timeout, and everything else is unchanged", async () => {
+    test("is upgraded without a replacement: each dynamic resource is updated, the contract of its machine configs is recorded, the Kubernetes provider loses its timeout, and everything else is unchanged", async () => {
       const preview = await offline("preview", "--json");
       expect(failed(preview)).toEqual([]);
       const { update = [], same = [], ...others } = operations(preview);
-      expect(others).toEqual({});
+      expect(others).toEqual({ create: [contractType] });
       expect(update.filter(isDynamic)).toEqual([...update, ...same].filter(isDynamic));
       // With a DHCP address a preview cannot know that it stays: what depends on it is shown as updated, too.
       if (platform !== "proxmox")
@@ -65,7 +65,10 @@ describe.each(["hetzner", "proxmox", "existing"])(
       const up = await offline("up", "--yes", "--skip-preview");
       expect({ code: up.code, said: up.code === 0 ? "" : up.stdout }).toEqual({ code: 0, said: "" });
       const state = await bench.exported(name);
-      expect(state.list()).toHaveLength(before.length);
+      expect(state.list()).toHaveLength(before.length + 1);
+      // S8.1: that of the Talos version with which its configs were generated.
+      const contract = state.resources.find(({ type }) => type === contractType);
+      expect(contract?.outputs).toMatchObject({ contract: "v1.13" });
       expect(state.list().filter((line) => formerTypes.test(line))).toEqual([]);
       const texts = state.resources.flatMap(({ type, outputs }) =>
         isDynamic(type) ? [String(outputs?.__provider)] : [],
@@ -81,6 +84,7 @@ describe.each(["hetzner", "proxmox", "existing"])(
   },
 );
 
+const contractType = "pulumi-nodejs:dynamic/talos:ConfigContract";
 const formerTypes = /:(MachineChanges|NodeConfigurations?|NodeMachineConfig) /;
 
 function isDynamic(type: string): boolean {

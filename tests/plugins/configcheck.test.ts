@@ -12,8 +12,9 @@ import { ensureTools } from "../../scripts/toolchain/ensure.ts";
 import { programPath } from "../../scripts/toolchain/entry.ts";
 import { toolNamed } from "../../scripts/toolchain/tools.ts";
 import { readClusterConfigFile } from "../../stacks/config/configFile.ts";
-import { machineConfigInput, machineNodes } from "../../stacks/machineConfigInput.ts";
+import { machineNodes } from "../../stacks/machineConfigInput.ts";
 import { goldenNodes } from "../components/talos/goldenClusters.ts";
+import { newMachineConfigInput } from "../support/newMachineConfigInput.ts";
 import { type ConfigCheck, configCheck } from "./support/configCheck.ts";
 
 /** One release of each minor, and a Kubernetes that all of them run. */
@@ -41,7 +42,7 @@ describe.each(minors)("Talos %s accepts", (minor) => {
   test.each(["cloud", "dev", "home"])("the config of every node of the environment %s", async (environment) => {
     const { config } = readClusterConfigFile(join(import.meta.dirname, `../../Pulumi.${environment}.yaml`));
     const changed = { ...config, talosVersion: releases[minor], kubernetesVersion };
-    const cluster = machineConfigInput(changed);
+    const cluster = newMachineConfigInput(changed);
     const nodes = machineNodes(changed).map((node) => [node.name, machineConfigurationArgs(cluster, node)] as const);
     expect(nodes.length).toBeGreaterThan(0);
     expect(await judge(minor, nodes)).toEqual({});

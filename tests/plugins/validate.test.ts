@@ -21,7 +21,13 @@ beforeAll(async () => {
 afterAll(() => generator?.stop());
 
 const check = (changes: RawConfig) =>
-  checkNodeConfigs(parseClusterConfig({ ...rawConfig("home"), ...changes }), generator, validate, "Pulumi.home.yaml");
+  checkNodeConfigs(
+    parseClusterConfig({ ...rawConfig("home"), ...changes }),
+    "v1.12",
+    generator,
+    validate,
+    "Pulumi.home.yaml",
+  );
 const subnet = (validSubnets: string) => ({ machine: { kubelet: { nodeIP: { validSubnets: [validSubnets] } } } });
 
 describe("before anything is created, Talos' validator", () => {

@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { nodePatches } from "../../components/talos/generate/machineConfig.ts";
 import { ConfigError } from "../../stacks/base/fault.ts";
 import { parseClusterConfig } from "../../stacks/config/config.ts";
-import { machineConfigInput, machineNodes } from "../../stacks/machineConfigInput.ts";
+import { machineNodes } from "../../stacks/machineConfigInput.ts";
 import type { ClusterConfig } from "../../stacks/schema/clusterConfig.ts";
+import { newMachineConfigInput } from "../support/newMachineConfigInput.ts";
 import { rawConfig } from "../support/rawConfig.ts";
 
 const macs = ["02:00:00:00:00:0b", "02:00:00:00:00:15"];
@@ -39,7 +40,7 @@ test("S2.4 machines whose NIC the config cannot identify are refused, and all ot
         expect(config.faults.map(({ path }) => path)).toEqual(missing);
       } else {
         expect(missing).toEqual([]);
-        for (const node of machineNodes(config)) nodePatches(machineConfigInput(config), node);
+        for (const node of machineNodes(config)) nodePatches(newMachineConfigInput(config), node);
       }
     }),
   );

@@ -3,9 +3,10 @@ import * as pulumi from "@pulumi/pulumi";
 import { machineConfigurationArgs } from "../../components/talos/generate/machineConfig.ts";
 import { deployCluster } from "../../stacks/cluster.ts";
 import { parseClusterConfig } from "../../stacks/config/config.ts";
-import { machineConfigInput, machineNodes } from "../../stacks/machineConfigInput.ts";
+import { machineNodes } from "../../stacks/machineConfigInput.ts";
 import type { ClusterConfig } from "../../stacks/schema/clusterConfig.ts";
 import { type MockOptions, type Recording, record, title, unwrap } from "../support/mocks.ts";
+import { newMachineConfigInput } from "../support/newMachineConfigInput.ts";
 import { proxmoxApiToken, proxmoxState } from "../support/proxmoxMocks.ts";
 import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
 import {
@@ -83,13 +84,41 @@ describe("a cluster", () => {
       const { invokes } = await updates(config);
       const wanted = machineNodes(config).map((node) => ({
         token: generator,
-        args: { ...machineConfigurationArgs(machineConfigInput(config), node), machineSecrets },
+        args: { ...machineConfigurationArgs(newMachineConfigInput(config), node), machineSecrets },
       }));
       const made = invokes.filter(({ token }) => token === generator);
       expect(made).toHaveLength(wanted.length);
       expect(made).toEqual(expect.arrayContaining(wanted));
     },
   );
+
+  const contractIn = (recorded: string): MockOptions => ({
+    ...made,
+    state: (resource) =>
+      resource.type.endsWith(":ConfigContract")
+        ? { ...resource.inputs, contract: recorded }
+        : (made.state?.(resource) ?? resource.inputs),
+  });
+  const contracts = ({ resources, invokes }: Recording<unknown>) => ({
+    recorded: resources
+      .filter(({ type }) => type.endsWith(":ConfigContract"))
+      .map(({ inputs, ignoreChanges }) => [(inputs as Record<string, unknown>).contract, ignoreChanges]),
+    generated: new Set(invokes.filter(({ token }) => token === generator).map(({ args }) => args.talosVersion)),
+  });
+
+  test("S8.1 a cluster keeps the contract in its state, whatever Talos version it runs", async () => {
+    const config = parseClusterConfig(changed(rawConfig("existing"), "talosVersion", "1.13.8"));
+    const { recorded, generated } = contracts(await record(deploy(config), contractIn("v1.11")));
+    expect(recorded).toEqual([["v1.13", ["contract"]]]);
+    expect(generated).toEqual(new Set(["v1.11"]));
+  });
+
+  test("S8.1 a contract that is asked for replaces the one in the state", async () => {
+    const config = parseClusterConfig({ ...rawConfig("existing"), talosVersion: "1.13.8", configContract: "v1.12" });
+    const { recorded, generated } = contracts(await updates(config));
+    expect(recorded).toEqual([["v1.12", []]]);
+    expect(generated).toEqual(new Set(["v1.12"]));
+  });
 
   test("S4.4 Talos clients connect to the control planes, never to the VIP", async () => {
     const { invokes } = await updates(configOf("home"));

@@ -23,6 +23,7 @@ export const ground = [
   // The cluster's own account, which nothing before the driver for volumes uses.
   "sluice:machines:ProxmoxCsiAccess",
   ...["sluice:talos:MachineSecrets", "sluice:talos:GeneratedMachineConfig", "sluice:talos:Talosconfig"],
+  "pulumi-nodejs:dynamic/talos:ConfigContract",
   // Reports how long the certificates in talosconfig and kubeconfig are still valid.
   "pulumi-nodejs:dynamic/talos:ClientCertificate",
 ];

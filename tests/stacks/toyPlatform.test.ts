@@ -103,12 +103,13 @@ describe("an environment of a fourth platform", () => {
 
 describe("the machine config of a node on a fourth platform", () => {
   test("has the platform's image, names of NICs and cloud controller", async () => {
-    const { machineConfigInput, machineNodes } = await import("../../stacks/machineConfigInput.ts");
+    const { machineNodes } = await import("../../stacks/machineConfigInput.ts");
+    const { newMachineConfigInput } = await import("../support/newMachineConfigInput.ts");
     const { machineConfigurationArgs } = await import("../../components/talos/generate/machineConfig.ts");
     const config = parse(raw);
     const [node] = machineNodes(config);
     if (node === undefined) throw new Error("there is no node");
-    const { configPatches, clusterEndpoint } = machineConfigurationArgs(machineConfigInput(config), node);
+    const { configPatches, clusterEndpoint } = machineConfigurationArgs(newMachineConfigInput(config), node);
     expect(clusterEndpoint).toBe("https://api.example.org:6443");
     expect(configPatches.join("---\n")).toContain("image: factory.talos.dev/toycloud-installer/");
     expect(configPatches).toContain("apiVersion: v1alpha1\nkind: DHCPv4Config\nname: lan0\n");

@@ -13,6 +13,10 @@ export const version = (example: string) =>
     .regex(/^v?1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$/, `must be a full version such as ${example}`)
     .transform((text) => text.replace(/^v/, ""))
     .meta({ form: "full version", example });
+export const contract = z
+  .string("must be a minor version with a leading v, such as v1.13")
+  .regex(/^v1\.\d+$/, "must be a minor version with a leading v, such as v1.13")
+  .meta({ form: "minor version with `v`", example: "v1.13" });
 export const ipv4 = z.ipv4("must be an IPv4 address").meta({ form: "IPv4 address" });
 export const cidr = z.cidrv4("must be an IPv4 range such as 10.0.0.0/16").meta({ form: "IPv4 range" });
 /** Consecutive addresses. */

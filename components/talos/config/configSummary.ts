@@ -7,13 +7,14 @@ import { rebootChanges } from "./rebootRules.ts";
 const most = 40;
 
 /** A change of a node's config for users, in lines, secrets masked. */
-export function configSummary(node: string, before: string, after: string): string {
+export function configSummary(node: string, before: string, after: string, { isComplete = false } = {}): string {
   const changes = configChanges(before, after);
   if (changes === undefined) return `${node}: the machine config changes; it cannot be read, so nothing of it is shown`;
   if (changes.length === 0) return `${node}: the machine config means the same as before`;
   const reboots = new Set(rebootChanges(before, after).map(placeOf));
   const lines = changes.map((change) => `  ${line(change)}${reboots.has(placeOf(change)) ? "  [reboot]" : ""}`);
-  const shown = lines.length > most ? [...lines.slice(0, most), `  and ${lines.length - most} more`] : lines;
+  const shown =
+    !isComplete && lines.length > most ? [...lines.slice(0, most), `  and ${lines.length - most} more`] : lines;
   const how = reboots.size > 0 ? `${node} REBOOTS` : "without a reboot";
   return [`${node}: ${count(changes.length, "change")} of the machine config, ${how}`, ...shown].join("\n");
 }

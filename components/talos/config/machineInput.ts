@@ -19,7 +19,10 @@ export interface MachineNode
 export interface MachineConfigInput {
   readonly clusterName: string;
   readonly platform: PlatformTraits;
+  /** What the nodes run: the version of the installer. */
   readonly talosVersion: string;
+  /** What the configs are written for, such as `v1.13`: fields or documents, and the generator's defaults. */
+  readonly contract: string;
   readonly kubernetesVersion: string;
   /** Host name or address of the Kubernetes API, without scheme and port. */
   readonly endpoint: string;

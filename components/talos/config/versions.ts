@@ -12,9 +12,17 @@ const kubernetesMinors: Readonly<Record<number, readonly [first: number, last: n
 const talosMinors = Object.keys(kubernetesMinors).map(Number);
 const versionFormat = /^v?(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?$/;
 
-/** Why a pair of versions cannot be used. */
+/** What an environment says about the contract. */
+export interface ContractSettings {
+  readonly configContract?: string | undefined;
+  readonly talosVersion: string;
+}
+
+const contractFormat = /^v1\.(\d+)$/;
+
+/** Why versions cannot be used together. */
 export interface VersionFault {
-  readonly path: "talosVersion" | "kubernetesVersion";
+  readonly path: "talosVersion" | "kubernetesVersion" | "configContract";
   readonly message: string;
 }
 
@@ -58,13 +66,47 @@ export function isAtLeast(version: string, minor: number): boolean {
   return actual >= minor;
 }
 
-/** The config contract of a Talos version, `v1.12` of `1.12.6`: what the generator may assume of the node that reads the config. */
+/** The config contract of a Talos version, `v1.12` of `1.12.6`: what the generator may assume of the node that reads the config, and which defaults it writes. */
 export function talosContract(version: string): string {
   const minor = minorOf(version);
   if (minor === undefined) {
     throw new Error(notAVersion("Talos", version, "1.12.6"));
   }
   return `v1.${minor}`;
+}
+
+/** The contract of a new cluster. */
+export function newContract({ configContract, talosVersion }: ContractSettings): string {
+  return configContract ?? talosContract(talosVersion);
+}
+
+/** Whether a config contract is that of Talos 1.`minor` or later. */
+export function isContractAtLeast(contract: string, minor: number): boolean {
+  const actual = contractMinor(contract);
+  if (actual === undefined) throw new Error(`'${contract}' is not a config contract`);
+  return actual >= minor;
+}
+
+/**
+ * The contract of a cluster whose state has no record of it: that of its first Talos version, which the machine secrets were made with. Secrets that were
+ * imported report a Talos that is older than any that is supported.
+ */
+export function firstContract(secretsMadeWith = "", talosVersion: string): string {
+  return isReadable(secretsMadeWith, talosVersion) ? secretsMadeWith : talosContract(talosVersion);
+}
+
+/** Why machine configs of this contract cannot be used by this Talos, which is a supported one; none if they can. */
+export function contractFaults(contract: string, talosVersion: string): readonly VersionFault[] {
+  const readable = talosMinors.filter((minor) => isReadable(`v1.${minor}`, talosVersion));
+  if (readable.length === 0 || isReadable(contract, talosVersion)) return [];
+  const contracts = span(readable).replaceAll("1.", "v1.");
+  const message = `Talos ${talosVersion} does not take machine configs of contract ${contract}: set configContract to ${contracts}`;
+  return [{ path: "configContract", message }];
+}
+
+function isReadable(contract: string, talosVersion: string): boolean {
+  const [minor, newest] = [contractMinor(contract), minorOf(talosVersion)];
+  return minor !== undefined && newest !== undefined && talosMinors.includes(minor) && minor <= newest;
 }
 
 /** The table in docs/versions.md. */
@@ -78,6 +120,11 @@ export function versionTable(): string {
 function minorOf(version: string): number | undefined {
   const [, major, minor] = versionFormat.exec(version) ?? [];
   return major === "1" ? Number(minor) : undefined;
+}
+
+function contractMinor(contract: string): number | undefined {
+  const [, minor] = contractFormat.exec(contract) ?? [];
+  return minor === undefined ? undefined : Number(minor);
 }
 
 function runs(talosMinor: number, kubernetesMinor: number): boolean {

@@ -23,6 +23,8 @@ export class MachineSecrets extends pulumi.ComponentResource {
   readonly clusterIdentifier: pulumi.Output<string>;
   /** The client certificate and key. Secret. */
   readonly clientConfiguration: talos.machine.Secrets["clientConfiguration"];
+  /** The config contract of the Talos that they were made with: they keep it. */
+  readonly madeWith: pulumi.Output<string | undefined>;
   /** Known when the state has the secrets. */
   readonly isPresent: pulumi.Output<boolean>;
 
@@ -43,6 +45,7 @@ export class MachineSecrets extends pulumi.ComponentResource {
     );
 
     this.machineSecrets = sameAs(args.declared, secrets.machineSecrets);
+    this.madeWith = secrets.talosVersion;
     this.isPresent = secrets.id.apply(() => true);
     this.clusterIdentifier = pulumi.unsecret(
       this.machineSecrets.apply((marked) => sha256(withoutMarks(withoutMarks(marked).cluster).id)),

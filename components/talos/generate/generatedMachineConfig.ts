@@ -5,7 +5,9 @@ import { machineConfigurationArgs } from "./machineConfig.ts";
 
 export interface GeneratedMachineConfigArgs {
   /** The cluster that the node is in. */
-  readonly cluster: MachineConfigInput;
+  readonly cluster: Omit<MachineConfigInput, "contract">;
+  /** What the config is written for. */
+  readonly contract: pulumi.Input<string>;
   readonly node: Omit<MachineNode, "platformPatches">;
   /** Patches with values that the platform reports only once the machine exists. */
   readonly platformPatches?: pulumi.Input<readonly ConfigPatch[]> | undefined;
@@ -29,8 +31,12 @@ export class GeneratedMachineConfig extends pulumi.ComponentResource {
 
     this.machineConfiguration = pulumi.secret(
       // Not getConfigurationOutput: its error is printed in full, with a stack and with what Talos quotes.
-      pulumi.all([args.machineSecrets, args.platformPatches]).apply(async ([machineSecrets, platformPatches]) => {
-        const generatorArgs = machineConfigurationArgs(args.cluster, { ...args.node, platformPatches });
+      pulumi.all([args.machineSecrets, args.platformPatches, args.contract]).apply(async (known) => {
+        const [machineSecrets, platformPatches, contract] = known;
+        const generatorArgs = machineConfigurationArgs(
+          { ...args.cluster, contract },
+          { ...args.node, platformPatches },
+        );
         try {
           const made = await talos.machine.getConfiguration({ ...generatorArgs, machineSecrets }, { parent: this });
           return made.machineConfiguration;

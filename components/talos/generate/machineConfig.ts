@@ -21,7 +21,6 @@ import { tailscalePatches } from "../config/patches/tailscale.ts";
 import { talosApiAccessPatches } from "../config/patches/talosApiAccess.ts";
 import { userPatches } from "../config/patches/userPatches.ts";
 import { vipPatches } from "../config/patches/vip.ts";
-import { talosContract } from "../config/versions.ts";
 
 /** Every patch, in the order of application: later ones win, so the user's own come last. */
 const patches: readonly ((input: MachineConfigInput, node: MachineNode) => readonly ConfigPatch[])[] = [
@@ -73,8 +72,8 @@ export function machineConfigurationArgs(input: MachineConfigInput, node: Machin
     clusterName: input.clusterName,
     clusterEndpoint: `https://${input.endpoint}:6443`,
     machineType: node.role,
-    // The generator uses only the minor version. Passing only that, a new patch release of Talos changes nothing in configs but the installer.
-    talosVersion: talosContract(input.talosVersion),
+    // Not the version that the nodes run: another one changes nothing in configs but the installer.
+    talosVersion: input.contract,
     kubernetesVersion: input.kubernetesVersion,
     docs: false,
     examples: false,

@@ -14,6 +14,7 @@ import { isSameConfig } from "../config/configDiff.ts";
 import { configDrift } from "../config/configDrift.ts";
 import { configSummary } from "../config/configSummary.ts";
 import { unsupportedKubernetesStep } from "../config/kubernetesStep.ts";
+import { talosContract } from "../config/versions.ts";
 import { type RunningTalos, talosFaults, upgradeRemedy, wantedTalos } from "../config/wantedTalos.ts";
 import type { AppliedMachineConfigArgs } from "./appliedMachineConfig.ts";
 import { configureNode } from "./configureNode.ts";
@@ -55,12 +56,15 @@ export const operations = {
     if (olds.machineId !== news.machineId) return { kind: "replace", keys: ["machineId"] };
     const isFound = olds.drift.length > 0 || hasLostConfig(olds, news);
     const isOther = isFound || isWritten(olds, news) || reach(olds) !== reach(news);
-    return { kind: isOther ? "update" : "none" };
+    if (isOther) return { kind: "update" };
+    return { kind: olds.contract === news.contract ? "none" : "record" };
   },
 
   /** Also if the machine is replaced: the cluster that it joins runs the version in the state. */
-  refusal(olds, { node, machineConfiguration: is }) {
-    if (isUnknown(is)) return undefined;
+  refusal(olds, { node, machineConfiguration: is, contract }) {
+    if (isUnknown(is) || isUnknown(contract)) return undefined;
+    const other = otherContract(olds, contract);
+    if (other !== undefined) return other;
     const step = unsupportedKubernetesStep(configOf(olds), is);
     if (step === undefined) return undefined;
     const { component, from, to, remedy } = step;
@@ -75,12 +79,12 @@ export const operations = {
 
   /** In a preview this shows the user what would change on the node. */
   notes(olds, news) {
-    const { machineConfiguration: is, node } = news;
-    if (isUnknown(is) || olds.machineId !== news.machineId) return [];
+    const { machineConfiguration, node } = news;
+    if (isUnknown(machineConfiguration) || olds.machineId !== news.machineId) return [];
     const lost = `${node} is in maintenance, without its config: it is sent again`;
     return [
       ...(hasLostConfig(olds, news) ? [{ text: lost, as: "warning" } as const] : []),
-      ...(isWritten(olds, news) ? [{ text: configSummary(node, configOf(olds), is), as: "info" } as const] : []),
+      ...(isWritten(olds, news) ? [{ text: summary(olds, news), as: "info" } as const] : []),
     ];
   },
 
@@ -139,6 +143,35 @@ function configOf({ found, machineConfiguration }: AppliedMachineConfigState): s
 function isWritten(olds: AppliedMachineConfigState, { machineConfiguration: is }: AppliedMachineConfigInputs): boolean {
   const was = configOf(olds);
   return was !== is && (isUnknown(is) || !isSameConfig(was, is));
+}
+
+/** All lines of it if the contract changes: what follows from that is not what a user has written. */
+function summary(
+  olds: AppliedMachineConfigState,
+  { node, machineConfiguration: is, contract }: AppliedMachineConfigInputs,
+) {
+  return configSummary(node, configOf(olds), is, { isComplete: olds.contract !== contract });
+}
+
+/**
+ * Earlier versions took the contract from talosVersion and did not record it: then it was the one of the installer in the config. A cluster that was upgraded
+ * since its machine secrets were made would get that of its first Talos now. A refresh passes the state's own inputs, which have none.
+ */
+function otherContract(
+  { contract: recorded, node, machineConfiguration }: AppliedMachineConfigState,
+  contract: string | undefined,
+) {
+  if (recorded !== undefined || contract === undefined) return undefined;
+  const installed = wantedTalos(machineConfiguration)?.version;
+  const was = installed === undefined ? contract : talosContract(installed);
+  if (was === contract) return undefined;
+  return new SluiceError({
+    code: "SLU-T241",
+    where: node,
+    what: `its machine config to keep contract ${was}, with which it was generated so far`,
+    seen: `it would be generated with ${contract}`,
+    remedy: `Set \`configContract: ${was}\` and run \`npm run up -- <environment>\` once, which records it. After that the key can be removed, or changed.`,
+  });
 }
 
 /** A node that answers with an error does answer, and what it reports can be fixed. */

@@ -18,6 +18,8 @@ export interface AppliedMachineConfigArgs {
   readonly peers: readonly Pick<Machine, "name" | "address" | "talosAddress">[];
   /** The complete machine config, byte for byte. Kept as a secret. */
   readonly machineConfiguration: pulumi.Input<string>;
+  /** The contract that it is written for. Talos does not get it. */
+  readonly contract: pulumi.Input<string>;
   /** The client credentials for a node that has its config. Kept as a secret. */
   readonly credentials: pulumi.Input<TalosCredentials>;
   /** What identifies the machine; no config is sent to another one. */

@@ -11,6 +11,8 @@ export interface AppliedMachineConfigsArgs {
   readonly machines: readonly Machine[];
   /** The machine config of each, by node name. */
   readonly machineConfigurations: Readonly<Record<string, pulumi.Input<string>>>;
+  /** What they are written for. */
+  readonly contract: pulumi.Input<string>;
   readonly credentials: pulumi.Input<TalosCredentials>;
   /** How many nodes at once. Control planes that are bootstrapped always go one at a time. */
   readonly parallel: Parallel;
@@ -41,8 +43,17 @@ export class AppliedMachineConfigs extends pulumi.ComponentResource {
       // Its type in a state that was not updated since. docs/decisions/provider-paths.md
       pulumi.mergeOptions(opts, { aliases: [{ type: "sluice:talos:NodeConfigurations" }] }),
     );
-    const { machines, machineConfigurations, credentials, parallel, retry, deadlineSeconds, isInMaintenance, run } =
-      args;
+    const {
+      machines,
+      machineConfigurations,
+      contract,
+      credentials,
+      parallel,
+      retry,
+      deadlineSeconds,
+      isInMaintenance,
+      run,
+    } = args;
     const before = laneBefore(parallel, machines.length);
     const controlPlanes = machines.filter(({ role }) => role === "controlplane");
     const made: AppliedMachineConfig[] = [];
@@ -58,6 +69,7 @@ export class AppliedMachineConfigs extends pulumi.ComponentResource {
             ...pick(machine, "role", "address", "talosAddress", "identity", "machineId"),
             peers: controlPlanes.filter(({ name: other }) => other !== machine.name),
             machineConfiguration,
+            contract,
             credentials,
             ...(!pulumi.runtime.isDryRun() && {
               lostConfigIn: pulumi.unsecret(

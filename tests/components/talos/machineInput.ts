@@ -1,5 +1,6 @@
 import { findEndpoint } from "../../../components/network/endpoint.ts";
 import type { MachineConfigInput, MachineNode } from "../../../components/talos/config/machineInput.ts";
+import { newContract } from "../../../components/talos/config/versions.ts";
 import { podAccess } from "../../../stacks/machineConfigInput.ts";
 import { type ClusterConfig, clusterConfigSchema } from "../../../stacks/schema/clusterConfig.ts";
 
@@ -29,6 +30,7 @@ export function machineInput(talosVersion: string, config: Readonly<Record<strin
   const parsed: Omit<ClusterConfig, "settings"> = read;
   return {
     ...parsed,
+    contract: newContract(parsed),
     endpoint: findEndpoint({ ...parsed, loadBalancer: parsed.hetzner?.loadBalancer?.address }) ?? "10.0.0.11",
     hasCloudController: parsed.hetzner?.cloudControllerManager.enabled ?? false,
     switches: { logShipping: parsed.machine.logShipping.enabled },

@@ -1,5 +1,5 @@
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
-import { isAtLeast } from "../versions.ts";
+import { isContractAtLeast } from "../versions.ts";
 import { isNicKnown } from "./nic.ts";
 
 /** Where Talos' resolver listens for pods (constants.HostDNSAddress). */
@@ -15,7 +15,7 @@ export function ciliumHostDNSPatches(input: MachineConfigInput, node: MachineNod
     return [];
   }
   // The document would turn DHCP off on a NIC that no other document can name: the older field is used there.
-  return isAtLeast(input.talosVersion, 12) && isNicKnown(input, node)
+  return isContractAtLeast(input.contract, 12) && isNicKnown(input, node)
     ? [{ apiVersion: "v1alpha1", kind: "LinkConfig", name: "lo", addresses: [{ address: hostDNSAddress }] }]
     : [{ machine: { network: { interfaces: [{ interface: "lo", addresses: [hostDNSAddress] }] } } }];
 }

@@ -1,11 +1,11 @@
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
-import { isAtLeast } from "../versions.ts";
+import { isContractAtLeast } from "../versions.ts";
 import { isNicKnown, requireMac, staticAddressing } from "./nic.ts";
 
-/** How the node's NIC gets its address and the VIP, before Talos 1.12. Only interfaces that are named here do not use the default DHCP. */
+/** How the node's NIC gets its address and the VIP, before contract v1.12. Only interfaces that are named here do not use the default DHCP. */
 export function interfacesPatches(input: MachineConfigInput, node: MachineNode): readonly ConfigPatch[] {
-  const { platform, network, talosVersion } = input;
-  if (isAtLeast(talosVersion, 12) || platform.nicNames !== undefined) {
+  const { platform, network, contract } = input;
+  if (isContractAtLeast(contract, 12) || platform.nicNames !== undefined) {
     return [];
   }
   const vip = node.role === "controlplane" && network.vipBy === "talos" ? network.vip : undefined;

@@ -1,16 +1,16 @@
 import { addressLink, nicAlias } from "../../../network/addressLink.ts";
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
-import { isAtLeast } from "../versions.ts";
+import { isContractAtLeast } from "../versions.ts";
 import { isNicKnown, requireMac, staticAddressing } from "./nic.ts";
 
 /**
- * How the node's NIC gets its address, from Talos 1.12 on.
+ * How the node's NIC gets its address, from contract v1.12 on.
  * It is written even if DHCP is the default: one link document of any kind, such as the one for `lo`, turns the default off on every NIC
  * (RunDefaultDHCPOperators in Talos' config container), and the node would be unreachable.
  */
 export function linksPatches(input: MachineConfigInput, node: MachineNode): readonly ConfigPatch[] {
-  const { platform, network, talosVersion } = input;
-  if (!isAtLeast(talosVersion, 12)) {
+  const { platform, network, contract } = input;
+  if (!isContractAtLeast(contract, 12)) {
     return [];
   }
   if (platform.nicNames !== undefined) return platform.nicNames.map(dhcp);

@@ -1,13 +1,13 @@
 import type { ConfigPatch, MachineConfigInput } from "../machineInput.ts";
-import { isAtLeast } from "../versions.ts";
+import { isContractAtLeast } from "../versions.ts";
 
 /** Name servers instead of those from DHCP or the platform, and no search domain from the hostname. */
-export function resolversPatches({ talosVersion, network }: MachineConfigInput): readonly ConfigPatch[] {
+export function resolversPatches({ contract, network }: MachineConfigInput): readonly ConfigPatch[] {
   const { nameservers, disableSearchDomain } = network;
   if (nameservers.length === 0 && !disableSearchDomain) {
     return [];
   }
-  return isAtLeast(talosVersion, 12)
+  return isContractAtLeast(contract, 12)
     ? [
         {
           apiVersion: "v1alpha1",

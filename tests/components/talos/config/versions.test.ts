@@ -1,6 +1,15 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "@jest/globals";
-import { isAtLeast, talosContract, versionFaults, versionTable } from "../../../../components/talos/config/versions.ts";
+import {
+  contractFaults,
+  firstContract,
+  isAtLeast,
+  isContractAtLeast,
+  newContract,
+  talosContract,
+  versionFaults,
+  versionTable,
+} from "../../../../components/talos/config/versions.ts";
 
 describe("versions", () => {
   test.each([
@@ -63,6 +72,42 @@ describe("versions", () => {
   test("have a contract that is the minor version with a leading v", () => {
     expect([talosContract("1.12.6"), talosContract("v1.13.0-alpha.1")]).toStrictEqual(["v1.12", "v1.13"]);
     expect(() => talosContract("newest")).toThrow("'newest' is not a version of Talos");
+  });
+
+  test("S8.1 have a contract in the state of their first Talos, and keep it with a later one", () => {
+    expect(firstContract("v1.12", "1.13.8")).toBe("v1.12");
+    expect(firstContract("v1.13", "1.13.8")).toBe("v1.13");
+  });
+
+  test.each([[undefined], [""], ["v1.3"], ["v1.14"], ["nonsense"]])(
+    "S8.1 of machine secrets that name no usable contract (%s) have that of Talos",
+    (madeWith) => {
+      expect(firstContract(madeWith, "1.13.8")).toBe("v1.13");
+    },
+  );
+
+  test("S8.1 of a new cluster have the contract that the environment asks for, else that of Talos", () => {
+    expect(newContract({ talosVersion: "1.13.8", configContract: "v1.12" })).toBe("v1.12");
+    expect(newContract({ talosVersion: "1.13.8" })).toBe("v1.13");
+  });
+
+  test.each([
+    ["v1.13", "1.12.6", "v1.11 to v1.12"],
+    ["v1.10", "1.11.6", "v1.11"],
+    ["v2.1", "1.13.8", "v1.11 to v1.13"],
+  ])("S8.1 with contract %s are refused for Talos %s, with what to set instead", (contract, talos, instead) => {
+    expect(contractFaults(contract, talos)).toStrictEqual([
+      {
+        path: "configContract",
+        message: `Talos ${talos} does not take machine configs of contract ${contract}: set configContract to ${instead}`,
+      },
+    ]);
+  });
+
+  test("S8.1 with the contract of the same or an earlier Talos are accepted", () => {
+    expect(["v1.11", "v1.12", "v1.13"].flatMap((contract) => contractFaults(contract, "1.13.8"))).toEqual([]);
+    expect([isContractAtLeast("v1.12", 12), isContractAtLeast("v1.9", 12)]).toEqual([true, false]);
+    expect(() => isContractAtLeast("1.12", 12)).toThrow("'1.12' is not a config contract");
   });
 
   test("are in docs/versions.md with the table of the code", () => {

@@ -8,7 +8,8 @@ import { machineInput, machineNode } from "../machineInput.ts";
 
 const cluster = machineInput("1.13.8");
 const node = machineNode(cluster, "w-1");
-const make = () => new GeneratedMachineConfig("home-w-1", { cluster, node, machineSecrets: secrets() });
+const make = () =>
+  new GeneratedMachineConfig("home-w-1", { cluster, contract: "v1.13", node, machineSecrets: secrets() });
 /** The arguments of an update; created after the mocks, like everything of Pulumi's. */
 const secrets = () => pulumi.secret(machineSecrets) as unknown as GeneratedMachineConfigArgsSecrets;
 type GeneratedMachineConfigArgsSecrets = ConstructorParameters<typeof GeneratedMachineConfig>[1]["machineSecrets"];
@@ -39,7 +40,7 @@ describe("a node's machine config", () => {
   test("U1 is secret even if the cluster's secrets come without the mark", async () => {
     const unmarked = pulumi.output(machineSecrets) as unknown as GeneratedMachineConfigArgsSecrets;
     const { result } = await record(
-      () => new GeneratedMachineConfig("home-w-1", { cluster, node, machineSecrets: unmarked }),
+      () => new GeneratedMachineConfig("home-w-1", { cluster, contract: "v1.13", node, machineSecrets: unmarked }),
       talosMocks,
     );
     expect(await unwrap(result.machineConfiguration)).toMatchObject({ secret: true });

@@ -87,8 +87,8 @@ describe.each(talosVersions)("the machine config patches (S2.1) for Talos %s", (
 });
 
 describe("the arguments of the generator (S0.4)", () => {
-  test("name the cluster, its endpoint, the contract of the Talos version, and the patches", () => {
-    const input = machineInput("1.12.6", { network: { vip: "10.0.0.20" } });
+  test("name the cluster, its endpoint, the contract, and the patches", () => {
+    const input = machineInput("1.13.8", { network: { vip: "10.0.0.20" }, configContract: "v1.12" });
     const node = machineNode(input, "w-1");
     expect(machineConfigurationArgs(input, node)).toStrictEqual({
       clusterName: "home",
@@ -100,6 +100,19 @@ describe("the arguments of the generator (S0.4)", () => {
       examples: false,
       configPatches: nodePatches(input, node),
     });
+  });
+});
+
+describe("S8.1 another Talos version with the same contract", () => {
+  test.each(["v1.11", "v1.12"])("changes nothing in the configs of contract %s but the installer", (configContract) => {
+    const config = { configContract, network: { vip: "10.0.0.20", addressing: "meta", nameservers: ["10.0.0.1"] } };
+    const texts = ["1.12.6", "1.13.8"].map((version) => {
+      const input = machineInput(version, config);
+      const all = input.nodes.map(({ name }) => machineConfigurationArgs(input, machineNode(input, name)));
+      return JSON.stringify(all).replaceAll(version, "<version>");
+    });
+    expect(texts[0]).toContain(":v<version>");
+    expect(texts[1]).toBe(texts[0]);
   });
 });
 

@@ -16,6 +16,7 @@ const inputs: AppliedMachineConfigInputs = {
   address: "w-1",
   peers: [],
   machineConfiguration: config({ sysctls: { a: "1" } }),
+  contract: "v1.13",
   credentials,
   identity: {},
   machineId: "machine 1",
@@ -132,6 +133,41 @@ describe("the difference that a preview shows (U2)", () => {
 
   test("U3 is an update when a refresh found the node without its config", async () => {
     expect((await diff({ drift: ["is in maintenance, without a config"] }, {})).kind).toBe("update");
+  });
+});
+
+describe("S8.1 the contract of a node's config", () => {
+  /** As an earlier version has written it. */
+  const unrecorded = async () => {
+    const { state } = await madeBy(installing);
+    const { contract: _, ...rest } = state;
+    return rest as AppliedMachineConfigState;
+  };
+
+  test("is recorded without asking the node where the state has none", async () => {
+    const news = { ...inputs, machineConfiguration: installing };
+    expect(operations.refusal(await unrecorded(), news)).toBeUndefined();
+    expect(operations.difference(await unrecorded(), news)).toEqual({ kind: "record" });
+  });
+
+  test("is not changed silently where the state has none: the message names the one to set", async () => {
+    const refused = operations.refusal(await unrecorded(), { ...inputs, contract: "v1.12" });
+    expect(refused).toMatchObject({ code: "SLU-T241" });
+    expect(refused?.message).toContain("Set `configContract: v1.13` and run");
+  });
+
+  test("may be another once it is recorded, and all lines that change are shown then", async () => {
+    const { state } = await madeBy(installing);
+    const sysctls = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`net.key${index}`, "1"]));
+    const news = { ...inputs, machineConfiguration: config({ sysctls }) };
+    const lines = (contract: string) => operations.notes(state, { ...news, contract })[0]?.text.split("\n") ?? [];
+    expect(operations.refusal(state, { ...news, contract: "v1.14" })).toBeUndefined();
+    expect(lines("v1.13").at(-1)).toMatch(/and \d+ more$/);
+    expect(lines("v1.14").length).toBeGreaterThan(50);
+  });
+
+  test("is not judged while it is unknown", async () => {
+    expect(operations.refusal(await unrecorded(), { ...inputs, contract: unknownValue })).toBeUndefined();
   });
 });
 

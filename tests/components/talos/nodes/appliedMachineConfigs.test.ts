@@ -26,6 +26,7 @@ const make = (parallel: number | string) => () =>
   new AppliedMachineConfigs("home", {
     machines: nodes.map(machine),
     machineConfigurations: Object.fromEntries(nodes.map((name) => [name, pulumi.output(`config of ${name}`)])),
+    contract: pulumi.output("v1.13"),
     credentials,
     parallel,
     retry: standardRetry,
@@ -54,6 +55,7 @@ describe("the configurations of all nodes", () => {
       address: "private cp-1",
       peers: [{ name: "cp-2", address: "private cp-2", talosAddress: "public cp-2" }],
       machineConfiguration: { secret: "config of cp-1" },
+      contract: "v1.13",
       credentials: { secret: credentials },
       identity: { mac: "02:00:00:00:00:01" },
       machineId: "id of cp-1",
