@@ -63,7 +63,7 @@ each in its own folder.`,
 	root.PersistentFlags().StringVar(&o.dir, "dir", dir, "the lab's folder; SLUICE_LAB sets the default")
 	root.AddCommand(
 		o.upCommand(), o.runCommand(), o.downCommand(), o.statusCommand(), o.timelineCommand(), o.faultCommand(),
-		o.machineCommand(), o.kubeconfigCommand(), o.execCommand(), o.shellCommand(), versionCommand(), becomeCommand(), o.initCommand(), o.serveCommand(compose),
+		o.machineCommand(), o.kubeconfigCommand(), o.execCommand(), o.shellCommand(), versionCommand(), becomeCommand(), recoverCommand(), o.initCommand(), o.serveCommand(compose),
 	)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/daemon"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/recovery"
 )
 
 func (o *options) execCommand() *cobra.Command {
@@ -74,7 +75,7 @@ func ownPath() (string, error) {
 	return self, nil
 }
 
-// becomeCommand, initCommand and serveCommand are the commands with which sluice-lab starts itself.
+// becomeCommand, recoverCommand, initCommand and serveCommand are the commands with which sluice-lab starts itself.
 
 func becomeCommand() *cobra.Command {
 	return &cobra.Command{
@@ -86,6 +87,16 @@ func becomeCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			return daemon.Become(args[0], args[1:])
 		},
+	}
+}
+
+func recoverCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    recovery.Command,
+		Short:  "Make the data of etcd from a snapshot, as the standard input asks for",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return recovery.Serve(os.Stdin, os.Stdout) },
 	}
 }
 

@@ -43,6 +43,11 @@ type Etcd interface {
 	// HasData reports whether the node's disk has etcd data; WipeEtcd deletes it.
 	HasData(host string) bool
 	WipeEtcd(host string)
+	// UploadSnapshot writes a snapshot to the node's disk, in place of an earlier one. It is only there if all of it was read.
+	UploadSnapshot(host string, from io.Reader) error
+	// RecoverEtcd makes the uploaded snapshot the data of the node, for StartEtcd, and deletes it. The node is then the only member. Log receives what Talos
+	// says of it.
+	RecoverEtcd(ctx context.Context, host string, spec Member, skipHashCheck bool, log func(line string)) error
 
 	Members(ctx context.Context, host string) ([]MemberInfo, error)
 	RemoveMember(ctx context.Context, host string, member uint64) error

@@ -26,7 +26,7 @@ type etcd struct {
 // data is the etcd data on a node's disk.
 type data struct {
 	cluster cluster.ID
-	member  uint64
+	member  uint64 // 0 after a recovery that failed
 }
 
 // update changes the book and makes the process follow.
@@ -65,6 +65,8 @@ func (k *Kubernetes) StartEtcd(ctx context.Context, host string, spec cluster.Me
 	switch {
 	case stored != nil && stored.cluster != spec.Cluster:
 		return fmt.Errorf("etcd: the data is of another cluster: %w", rpctypes.Error(rpctypes.ErrGRPCClusterIDMismatch))
+	case stored != nil && stored.member == 0:
+		return errIncomplete
 	case stored != nil:
 		if err := e.update(ctx, func(b *book) error { return b.setRunning(stored.member, true) }); err != nil {
 			return err
@@ -193,11 +195,12 @@ func (k *Kubernetes) Initialized(id cluster.ID) bool {
 // HasData reports whether the node's disk has etcd data.
 func (k *Kubernetes) HasData(host string) bool { return k.host(host).etcdData() != nil }
 
-// WipeEtcd deletes the data, and the images, which are on the same partition. When no node has data any more, the cluster's data is deleted too.
+// WipeEtcd deletes the data, an uploaded snapshot, and the images, which are on the same partition. When no node has data any more, the cluster's data is deleted too.
 func (k *Kubernetes) WipeEtcd(host string) {
 	h := k.host(host)
 	stored := h.etcdData()
 	h.wipe()
+	k.dropSnapshot(host)
 	if stored == nil {
 		return
 	}

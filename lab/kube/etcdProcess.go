@@ -25,6 +25,8 @@ const (
 	lookAgain = 50 * time.Millisecond
 	// askFor is the timeout of one such poll.
 	askFor = 2 * time.Second
+	// etcdName is the name of the one real member.
+	etcdName = "lab"
 )
 
 // etcdProcess is the one real etcd of a cluster. It listens on an internal
@@ -43,6 +45,10 @@ type etcdProcess struct {
 
 func (e *etcdProcess) endpoint() string {
 	return "https://" + netip.AddrPortFrom(e.address, 2379).String()
+}
+
+func (e *etcdProcess) peer() string {
+	return "http://" + netip.AddrPortFrom(e.address, 2380).String()
 }
 
 // prepare writes its certificates.
@@ -76,15 +82,15 @@ func (e *etcdProcess) prepare(spec cluster.Member) error {
 
 // start starts it, on existing data if there is any, and returns when it answers.
 func (e *etcdProcess) start(ctx context.Context) error {
-	peer := "http://" + netip.AddrPortFrom(e.address, 2380).String()
+	peer := e.peer()
 	started, err := startProcess(e.life, e.binary, "etcd", []string{
-		"--name=lab",
-		"--data-dir=" + filepath.Join(e.dir, "data"),
+		"--name=" + etcdName,
+		"--data-dir=" + e.data(),
 		"--listen-client-urls=" + e.endpoint(),
 		"--advertise-client-urls=" + e.endpoint(),
 		"--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + peer,
-		"--initial-cluster=lab=" + peer,
+		"--initial-cluster=" + etcdName + "=" + peer,
 		"--client-cert-auth=true",
 		"--cert-file=" + filepath.Join(e.dir, "server.crt"),
 		"--key-file=" + filepath.Join(e.dir, "server.key"),
@@ -170,4 +176,4 @@ func (e *etcdProcess) stop() error {
 }
 
 // wipe deletes the data of a stopped process.
-func (e *etcdProcess) wipe() error { return os.RemoveAll(filepath.Join(e.dir, "data")) }
+func (e *etcdProcess) wipe() error { return os.RemoveAll(e.data()) }

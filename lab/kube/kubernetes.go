@@ -31,7 +31,9 @@ type Options struct {
 	// Dir is for data, logs and certificates; it is created if it does not exist.
 	Dir string
 	// Binary is the multi-call binary `controlplane`.
-	Binary   string
+	Binary string
+	// Recovery is a program, with its arguments, that calls recovery.Serve.
+	Recovery []string
 	Network  network.Network
 	Pace     *pace.Pace
 	Faults   *fault.Set

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/recovery"
 )
 
 // TestCluster takes three nodes through the life of a cluster with the real control
@@ -46,6 +47,7 @@ func TestCluster(t *testing.T) {
 		{"etcd keeps the rules of its majority", (*life).majority},
 		{"a lost node comes back", (*life).lostNode},
 		{"everything survives a reboot of all nodes", (*life).rebootAll},
+		{"a snapshot is recovered where all data is lost", (*life).recover},
 	} {
 		if !t.Run(part.name, func(t *testing.T) {
 			l.t = t
@@ -380,6 +382,55 @@ func (l *life) rebootAll() {
 	_, err := l.client.CoreV1().ConfigMaps("lab").Get(l.t.Context(), "from-talos", metav1.GetOptions{})
 	require.NoError(l.t, err)
 	l.awaitNode("w-1", "it is Ready", ready)
+}
+
+func (l *life) recover() {
+	var snapshot bytes.Buffer
+	require.NoError(l.t, l.kube.Snapshot(l.t.Context(), "cp-1", &snapshot))
+	later := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "later"}}
+	_, err := l.client.CoreV1().ConfigMaps("lab").Create(l.t.Context(), later, metav1.CreateOptions{})
+	require.NoError(l.t, err)
+	for _, node := range []string{"cp-2", "cp-1"} {
+		l.kube.StopKubelet(node)
+		l.kube.StopStaticPods(node)
+		l.kube.WipeEtcd(node)
+	}
+	l.mu.Lock()
+	clear(l.static)
+	l.mu.Unlock()
+	require.False(l.t, l.kube.Initialized(l.talos.id))
+
+	attempt := func(content []byte, skipHashCheck bool) error {
+		require.NoError(l.t, l.kube.UploadSnapshot("cp-1", bytes.NewReader(content)))
+		return l.kube.RecoverEtcd(l.t.Context(), "cp-1", l.talos.member("cp-1", addresses["cp-1"]), skipHashCheck, func(line string) { l.t.Log(line) })
+	}
+	require.ErrorContains(l.t, attempt([]byte("no snapshot"), false), "error verifying snapshot: ")
+	require.ErrorIs(l.t, attempt(snapshot.Bytes()[:snapshot.Len()/2], false), recovery.ErrCrashed)
+	require.False(l.t, l.kube.HasData("cp-1"), "nothing was written")
+	changed := bytes.Clone(snapshot.Bytes())
+	changed[len(changed)-1] ^= 1
+	require.ErrorContains(l.t, attempt(changed, false), "error recovering from the snapshot: expected sha256 ")
+	require.True(l.t, l.kube.HasData("cp-1"), "as etcd's own code leaves it")
+	err = l.kube.StartEtcd(l.t.Context(), "cp-1", l.talos.member("cp-1", addresses["cp-1"]), false)
+	require.ErrorContains(l.t, err, "a recovery that failed")
+	l.kube.WipeEtcd("cp-1")
+
+	require.NoError(l.t, attempt(snapshot.Bytes(), false))
+	require.True(l.t, l.kube.HasData("cp-1"))
+	l.startControlPlane("cp-1", false, nil)
+	l.awaitState("that the API server is ready", func() bool { return l.static["cp-1/kube-apiserver"].Ready })
+	members, err := l.kube.Members(l.t.Context(), "cp-1")
+	require.NoError(l.t, err)
+	require.Len(l.t, members, 1, "whoever was a member in the snapshot")
+	_, err = l.client.CoreV1().ConfigMaps("lab").Get(l.t.Context(), "from-talos", metav1.GetOptions{})
+	require.NoError(l.t, err)
+	_, err = l.client.CoreV1().ConfigMaps("lab").Get(l.t.Context(), "later", metav1.GetOptions{})
+	require.True(l.t, apierrors.IsNotFound(err), "%v", err)
+	l.startControlPlane("cp-2", false, nil)
+	members, err = l.kube.Members(l.t.Context(), "cp-2")
+	require.NoError(l.t, err)
+	require.Len(l.t, members, 2)
+	l.awaitNode("w-1", "it never stopped", ready)
 }
 
 func (l *life) awaitEvent(pod, reason string) {

@@ -25,6 +25,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/network"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/recovery"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/timeline"
 )
 
@@ -67,6 +68,8 @@ func newLife(t *testing.T) *life {
 	if binary == "" {
 		t.Fatal("SLUICE_CONTROLPLANE must name the binary controlplane, which the toolchain builds")
 	}
+	self, err := os.Executable()
+	require.NoError(t, err)
 	host := sharedHost(t)
 	for _, address := range addresses {
 		require.NoError(t, host.Add(netip.MustParseAddr(address)))
@@ -80,7 +83,7 @@ func newLife(t *testing.T) *life {
 	}
 	l.faults = fault.NewSet(l.timeline)
 	l.kube = New(Options{
-		Dir: t.TempDir(), Binary: binary, Network: host, Pace: speed, Faults: l.faults, Timeline: l.timeline,
+		Dir: t.TempDir(), Binary: binary, Recovery: []string{self, recovery.Command}, Network: host, Pace: speed, Faults: l.faults, Timeline: l.timeline,
 		Programs: []cluster.Program{l.program, caller{}}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	t.Cleanup(func() {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/pace"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/rack"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/recovery"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/sample"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/storage"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
@@ -78,10 +80,14 @@ func Compose(ctx context.Context, parts daemon.Parts) (daemon.Lab, error) {
 			return nil, err
 		}
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the path of sluice-lab: %w", err)
+	}
 	// Programs reach the machines, which do not exist yet, through this.
 	held := &machines{}
 	kubernetes := kube.New(kube.Options{
-		Dir: filepath.Join(parts.Dir, "kubernetes"), Binary: parts.Config.Tools["controlplane"],
+		Dir: filepath.Join(parts.Dir, "kubernetes"), Binary: parts.Config.Tools["controlplane"], Recovery: []string{self, recovery.Command},
 		Network: parts.Network, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
 		Programs: programs(parts, held), Log: parts.Log,
 	})

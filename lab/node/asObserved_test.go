@@ -104,7 +104,7 @@ func TestABootstrapRightAfterTheBoot(t *testing.T) {
 		if stage, _ := cp.running().sequencer.Stage(); stage.String() != "booting" {
 			t.Errorf("the stage is %s", stage)
 		}
-		if err := cp.running().Bootstrap(t.Context()); status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "bootstrap is not available yet") {
+		if err := cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{}); status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "bootstrap is not available yet") {
 			t.Errorf("a bootstrap before cri is up: %v", err)
 		}
 		lab.bootstrapWhenReady(cp)

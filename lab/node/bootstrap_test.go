@@ -19,6 +19,8 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/fault"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/recovery"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
 // serviceOf is a service, with its state, its health and its last message.
@@ -72,13 +74,13 @@ func TestASecondBootstrapStopsTheEtcdOfTheFirst(t *testing.T) {
 		lab := newTestLab(t)
 		defer lab.end()
 		cp := lab.waitingControlPlane("1.13.8", cfg)
-		if err := cp.running().Bootstrap(t.Context()); err != nil {
+		if err := cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, events := etcdService(t, cp); !events[0].GetTs().AsTime().Equal(time.Now()) {
 			t.Errorf("the etcd of a bootstrap begins with the events of the one before: %v", events)
 		}
-		err := cp.running().Bootstrap(t.Context())
+		err := cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{})
 		if status.Code(err) != codes.Unknown || err.Error() != "etcd data directory is not empty" {
 			t.Fatalf("a second bootstrap: %v", err)
 		}
@@ -91,7 +93,7 @@ func TestASecondBootstrapStopsTheEtcdOfTheFirst(t *testing.T) {
 				t.Errorf("%s: %v", action, err)
 			}
 		}
-		if err := cp.running().Bootstrap(t.Context()); status.Code(err) != codes.AlreadyExists {
+		if err := cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{}); status.Code(err) != codes.AlreadyExists {
 			t.Errorf("a third bootstrap: %v", err)
 		}
 		if err := cp.running().Reboot("me", false); err != nil {
@@ -116,7 +118,7 @@ func TestABootstrapIsCanceledWithItsConnection(t *testing.T) {
 				cp := lab.waitingControlPlane(version, cfg)
 				gone, leave := context.WithCancel(t.Context())
 				leave()
-				if err := cp.running().Bootstrap(gone); !errors.Is(err, context.Canceled) {
+				if err := cp.running().Bootstrap(gone, talosapi.BootstrapRequest{}); !errors.Is(err, context.Canceled) {
 					t.Fatalf("a canceled bootstrap: %v", err)
 				}
 				lab.settle()
@@ -124,7 +126,7 @@ func TestABootstrapIsCanceledWithItsConnection(t *testing.T) {
 				if lab.kubernetes.HasData("cp-1") {
 					t.Error("there is data")
 				}
-				if err := cp.running().Bootstrap(t.Context()); err != nil {
+				if err := cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{}); err != nil {
 					t.Fatalf("the next bootstrap: %v", err)
 				}
 				lab.until("cp-1", "etcd", "member")
@@ -153,7 +155,7 @@ func TestTheImageOfEtcdCannotBePulled(t *testing.T) {
 		}
 		// Who bootstraps twice meanwhile harms nothing: etcd has not started.
 		for range 2 {
-			if err := cp.running().Bootstrap(t.Context()); err != nil {
+			if err := cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{}); err != nil {
 				t.Fatal(err)
 			}
 			lab.settle()
@@ -224,4 +226,46 @@ func unmetOf(t *testing.T, b *box) []string {
 		names = append(names, condition.Name)
 	}
 	return names
+}
+
+func TestEtcdIsRecoveredFromASnapshot(t *testing.T) {
+	cfg := configOf(t, talosmachine.TypeControlPlane)
+	synctest.Test(t, func(t *testing.T) {
+		lab := newTestLab(t)
+		defer lab.end()
+		cp := lab.waitingControlPlane("1.13.8", cfg)
+		request := talosapi.BootstrapRequest{Recover: true}
+
+		// Talos does not start it again where the snapshot is none, and the next bootstrap does.
+		lab.kubernetes.recovery = errors.New("error verifying snapshot: invalid database")
+		if err := cp.running().Bootstrap(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		lab.settle()
+		wantEtcd(t, cp, "Failed", "Failed to run pre stage: error verifying snapshot: invalid database")
+		if lab.kubernetes.HasData("cp-1") {
+			t.Error("there is data")
+		}
+		// One that is cut off crashes machined, and the node boots again.
+		lab.kubernetes.recovery = recovery.ErrCrashed
+		if err := cp.running().Bootstrap(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		lab.until("cp-1", "machined", "crashed")
+		lab.settle()
+		wantEtcd(t, cp, "Preparing", "Running pre state")
+		lab.kubernetes.recovery = nil
+		if err := lab.kubernetes.UploadSnapshot("cp-1", strings.NewReader("revision 42")); err != nil {
+			t.Fatal(err)
+		}
+		if err := cp.running().Bootstrap(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		lab.until("cp-1", "etcd", "member")
+		lab.settle()
+		wantEtcd(t, cp, "Running", "Health check successful")
+		if len(cp.running().grep("machined", "recovering etcd from snapshot: revision 42")) != 1 {
+			t.Error("the log does not have the recovery")
+		}
+	})
 }

@@ -134,6 +134,9 @@ type fakeKubernetes struct {
 	kubelets map[string]cluster.Kubelet
 	applied  int
 	joining  time.Duration // from the start of a member to its data
+	// recovery is how a recovery ends; uploaded are the snapshots on the disks.
+	recovery error
+	uploaded map[string][]byte
 	// unreached says that kubelets find no API server; registers has one register.
 	unreached bool
 	registers func(cluster.NodeState)
@@ -141,7 +144,8 @@ type fakeKubernetes struct {
 
 func newFakeKubernetes() *fakeKubernetes {
 	return &fakeKubernetes{
-		data: map[string]cluster.ID{}, members: map[string]cluster.Member{},
+		uploaded: map[string][]byte{},
+		data:     map[string]cluster.ID{}, members: map[string]cluster.Member{},
 		planes: map[string]cluster.ControlPlane{}, kubelets: map[string]cluster.Kubelet{},
 	}
 }
@@ -185,6 +189,26 @@ func (f *fakeKubernetes) WipeEtcd(host string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.data, host)
+}
+
+func (f *fakeKubernetes) UploadSnapshot(host string, from io.Reader) error {
+	snapshot, err := io.ReadAll(from)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.uploaded[host] = snapshot
+	return err
+}
+
+func (f *fakeKubernetes) RecoverEtcd(_ context.Context, host string, member cluster.Member, _ bool, log func(string)) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.recovery != nil {
+		return f.recovery
+	}
+	log("recovering etcd from snapshot: " + string(f.uploaded[host]))
+	delete(f.uploaded, host)
+	f.data[host] = member.Cluster
+	return nil
 }
 
 func (f *fakeKubernetes) Members(context.Context, string) ([]cluster.MemberInfo, error) {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 	talosmachine "github.com/siderolabs/talos/pkg/machinery/config/machine"
 )
 
@@ -32,7 +33,7 @@ func TestAHundredNodes(t *testing.T) {
 			lab.make(one).PowerOn()
 		}
 		lab.settle()
-		if err := lab.boxes[0].(*box).running().Bootstrap(t.Context()); err != nil {
+		if err := lab.boxes[0].(*box).running().Bootstrap(t.Context(), talosapi.BootstrapRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		lab.settle()

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/machine"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
 // configure waits for maintenance and gives the node its config.
@@ -30,7 +31,7 @@ func (l *testLab) bootstrapWhenReady(one *box) {
 	for !one.running().services.IsUp("cri") {
 		l.until(one.spec.Name, "service", "healthy")
 	}
-	if err := one.running().Bootstrap(l.t.Context()); err != nil {
+	if err := one.running().Bootstrap(l.t.Context(), talosapi.BootstrapRequest{}); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -66,7 +67,7 @@ func TestAControlPlaneComesUpFromASnapshot(t *testing.T) {
 		if api := lab.api.of("cp-1"); api != "maintenance" {
 			t.Fatalf("the API in maintenance is %q", api)
 		}
-		if code := status.Code(cp.running().Bootstrap(t.Context())); code != codes.FailedPrecondition {
+		if code := status.Code(cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{})); code != codes.FailedPrecondition {
 			t.Fatalf("a bootstrap in maintenance: %s", code)
 		}
 		if err := cp.running().SetConfig(cfg().provider, true, 0); err != nil {
@@ -79,7 +80,7 @@ func TestAControlPlaneComesUpFromASnapshot(t *testing.T) {
 		if stages := values(facts, "cp-1", "stage"); !slices.Equal(stages, []string{"running"}) {
 			t.Fatalf("stages after the bootstrap: %q", stages)
 		}
-		if err := cp.running().Bootstrap(t.Context()); status.Code(err) != codes.AlreadyExists {
+		if err := cp.running().Bootstrap(t.Context(), talosapi.BootstrapRequest{}); status.Code(err) != codes.AlreadyExists {
 			t.Fatalf("a second bootstrap: %v", err)
 		}
 		lab.untilReady(cp)

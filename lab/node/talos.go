@@ -67,7 +67,11 @@ func (c *configuration) SetMeta(key uint8, value *string) {
 	}
 }
 
-func (c *configuration) Bootstrap(ctx context.Context) error { return c.of.etcd.Bootstrap(ctx) }
+func (c *configuration) Mounted() bool { return c.of.hardware.Mounted() }
+
+func (c *configuration) Bootstrap(ctx context.Context, request talosapi.BootstrapRequest) error {
+	return c.of.etcd.Bootstrap(ctx, request)
+}
 
 func (c *configuration) Etcd() cluster.Etcd {
 	if c.of.configs.MachineType().IsControlPlane() {

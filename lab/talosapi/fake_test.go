@@ -26,7 +26,7 @@ type fake struct {
 	host, version, platform string
 	addresses               []netip.Addr
 	resources               state.State
-	installed               bool
+	installed, unmounted    bool
 	files                   map[string]string
 	skew                    time.Duration
 	images                  []Image
@@ -78,6 +78,7 @@ func (f *fake) Now() time.Time           { return time.Now().Add(f.skew) }
 func (f *fake) MemoryMiB() int           { return 4096 }
 func (f *fake) CPUs() int                { return 2 }
 func (f *fake) Images(ns string) []Image { return f.images }
+func (f *fake) Mounted() bool            { return !f.unmounted }
 
 func (f *fake) Config() config.Provider {
 	f.mu.Lock()
@@ -105,12 +106,12 @@ func (f *fake) SetConfig(cfg config.Provider, now bool, revertAfter time.Duratio
 	return nil
 }
 
-func (f *fake) Bootstrap(ctx context.Context) error {
+func (f *fake) Bootstrap(ctx context.Context, request BootstrapRequest) error {
 	if ctx.Err() != nil {
 		f.ask("bootstrap %v", ctx.Err())
 		return ctx.Err()
 	}
-	f.ask("bootstrap")
+	f.ask("bootstrap%s", map[bool]string{true: fmt.Sprintf(" %+v", request)}[request.Recover])
 	f.etcd.data = true
 	return nil
 }
@@ -288,9 +289,18 @@ func (f *fake) SetMeta(key uint8, value *string) {
 // fakeEtcd is an etcd of members that are given.
 type fakeEtcd struct {
 	cluster.Etcd
-	data    bool
-	members []cluster.MemberInfo
-	status  cluster.MemberStatus
+	data bool
+	// uploaded is the snapshot on the disk.
+	uploaded []byte
+	members  []cluster.MemberInfo
+	status   cluster.MemberStatus
+}
+
+func (e *fakeEtcd) UploadSnapshot(_ string, from io.Reader) (err error) {
+	if e.uploaded, err = io.ReadAll(from); err != nil {
+		e.uploaded = nil
+	}
+	return err
 }
 
 var errNoEtcd = errors.New("etcd does not run")

@@ -20,7 +20,7 @@ import (
 const clockPatience = 5 * time.Second
 
 // Bootstrap makes the node the first member of its etcd, once.
-func (s *lifecycleCalls) Bootstrap(ctx context.Context, _ *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
+func (s *lifecycleCalls) Bootstrap(ctx context.Context, in *machine.BootstrapRequest) (*machine.BootstrapResponse, error) {
 	n := s.node
 	n.Say("bootstrap request received")
 	if !n.serviceUp("cri") {
@@ -41,7 +41,7 @@ func (s *lifecycleCalls) Bootstrap(ctx context.Context, _ *machine.BootstrapRequ
 		return nil, status.Error(codes.AlreadyExists, "etcd data directory is not empty")
 	}
 	atWork(ctx)
-	if err := n.Machine.Bootstrap(ctx); err != nil {
+	if err := n.Machine.Bootstrap(ctx, BootstrapRequest{Recover: in.GetRecoverEtcd(), SkipHashCheck: in.GetRecoverSkipHashCheck()}); err != nil {
 		return nil, err
 	}
 	return &machine.BootstrapResponse{Messages: []*machine.Bootstrap{{}}}, nil

@@ -56,11 +56,13 @@ type Configuration interface {
 	// SetConfig sets a validated config. With Now it takes effect without a reboot; in maintenance that starts the installation or the boot. Otherwise it is
 	// kept on disk for the next boot. RevertAfter, if not zero, restores the previous config unless another one was set by then.
 	SetConfig(cfg config.Provider, now bool, revertAfter time.Duration) error
+	// Mounted means that EPHEMERAL is mounted at /var.
+	Mounted() bool
 	// Meta reads and SetMeta writes the META partition.
 	Meta() map[uint8]string
 	SetMeta(key uint8, value *string)
 	// Bootstrap makes it the first member of its etcd. Errors are gRPC statuses.
-	Bootstrap(ctx context.Context) error
+	Bootstrap(ctx context.Context, request BootstrapRequest) error
 	// Etcd is nil on a node that is not a control plane.
 	Etcd() cluster.Etcd
 }
@@ -111,6 +113,11 @@ type Records interface {
 	ReadFile(path string) (io.ReadCloser, error)
 	// Say writes a line to the log of machined.
 	Say(line string)
+}
+
+// BootstrapRequest defines with what etcd begins: with nothing, or with the snapshot that was uploaded before.
+type BootstrapRequest struct {
+	Recover, SkipHashCheck bool
 }
 
 // ResetRequest defines what a reset does.

@@ -311,6 +311,27 @@ describe.each(["1.12.6", "1.13.8"])(
       expect(rows.map(({ HOSTNAME }) => HOSTNAME)).not.toContain(node.name);
       expect(rows).toHaveLength(2);
     });
+
+    test("S7.4 recovers etcd from a snapshot once all control planes have lost their data", async () => {
+      const before = lab.facts.all.at(-1);
+      const left = cluster.controlPlanes.slice(0, 2);
+      const wipe = ["reset", "--reboot", "--wait=false", "--graceful=false", "--system-labels-to-wipe", "EPHEMERAL"];
+      for (const node of left.toReversed()) await cluster.said(node, ...wipe);
+      const waits = { what: "service", value: "Preparing", detail: { id: "etcd" }, after: before };
+      await Promise.all(left.map(({ name }) => lab.until({ ...waits, subject: name })));
+      const said = await cluster.said(cluster.first, "bootstrap", "--recover-from", join(lab.files, "etcd.snapshot"));
+      expect(said).toMatch(
+        /^recovering from snapshot .*: hash [0-9a-f]{8}, revision \d+, total keys \d+, total size \d+$/m,
+      );
+      await lab.until({ subject: cluster.first.name, what: "etcd", value: "recovered", after: before });
+      await Promise.all(
+        left.map(({ name }) => lab.until({ subject: name, what: "etcd", value: "member", after: before })),
+      );
+      expect(table(await cluster.said(cluster.first, "etcd", "members"))).toHaveLength(2);
+      await lab.until({ subject: cluster.first.name, what: "kubelet", value: "registered", after: before });
+      const names = await cluster.kubectl("get", "nodes", "--output", "name");
+      expect(names.trim().split("\n").sort()).toEqual(cluster.nodes.map(({ name }) => `node/${name}`).sort());
+    });
   },
 );
 

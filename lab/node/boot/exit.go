@@ -11,3 +11,9 @@ type ExitError struct {
 func (e *ExitError) Error() string {
 	return fmt.Sprintf("task %q failed: exit code %d", e.Service, e.Code)
 }
+
+// FinalError is the failure of a service that Talos does not start again.
+type FinalError struct{ Err error }
+
+func (e *FinalError) Error() string { return e.Err.Error() }
+func (e *FinalError) Unwrap() error { return e.Err }

@@ -23,8 +23,9 @@ type Hardware struct {
 	// volumesChanged rings when partitions come or go.
 	volumesChanged resources.Bell
 
-	mu    sync.Mutex
-	disks []Disk
+	mu      sync.Mutex
+	disks   []Disk
+	mounted bool // EPHEMERAL, in this boot
 }
 
 // New is the hardware before the kernel has found it.

@@ -203,5 +203,15 @@ func (h *Hardware) MountEphemeral(context.Context) error {
 	if h.boot.Disk.MountEphemeral() {
 		h.boot.Logs.Talos("formatting %q as xfs", constants.EphemeralPartitionLabel)
 	}
+	h.mu.Lock()
+	h.mounted = true
+	h.mu.Unlock()
 	return h.ShowVolumes()
+}
+
+// Mounted reports whether EPHEMERAL is mounted.
+func (h *Hardware) Mounted() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mounted
 }

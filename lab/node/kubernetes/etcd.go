@@ -15,6 +15,8 @@ import (
 
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/cluster"
 	"github.com/siderolabs/talos/internal/app/machined/sluicelab/node/boot"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/recovery"
+	"github.com/siderolabs/talos/internal/app/machined/sluicelab/talosapi"
 )
 
 // Clusters are the etcd clusters of a lab, for which nodes wait.
@@ -86,8 +88,9 @@ type Etcd struct {
 
 	bootstrapping sync.Mutex // held during a bootstrap
 
-	mu        sync.Mutex
-	bootstrap bool // a bootstrap was requested here
+	mu sync.Mutex
+	// requested is the bootstrap that was requested here, until its member has started.
+	requested *talosapi.BootstrapRequest
 }
 
 // NewEtcd returns a member that does not run.
@@ -111,7 +114,10 @@ func (e *Etcd) Prepare(ctx context.Context) error {
 	}
 	for nagged := false; ; nagged = true {
 		news := e.clusters.news()
-		if e.begins() || e.boot.Kubernetes.HasData(e.boot.Host()) || e.boot.Kubernetes.Initialized(id) {
+		if request := e.request(); request != nil {
+			return e.recover(ctx, *request)
+		}
+		if e.boot.Kubernetes.HasData(e.boot.Host()) || e.boot.Kubernetes.Initialized(id) {
 			return nil
 		}
 		if !nagged {
@@ -126,17 +132,41 @@ func (e *Etcd) Prepare(ctx context.Context) error {
 	}
 }
 
-// begins reports whether a bootstrap was requested, and no member has started since.
-func (e *Etcd) begins() bool {
+// request returns the bootstrap that was requested, or nil if there was none, or if its member has started.
+func (e *Etcd) request() *talosapi.BootstrapRequest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.bootstrap
+	return e.requested
 }
 
-func (e *Etcd) setBegins(begins bool) {
+func (e *Etcd) setRequest(request *talosapi.BootstrapRequest) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.bootstrap = begins
+	e.requested = request
+}
+
+// recover makes the data from the uploaded snapshot, if the bootstrap requests that. Talos does not start etcd again if that fails, and a snapshot that is cut
+// off crashes machined.
+func (e *Etcd) recover(ctx context.Context, request talosapi.BootstrapRequest) error {
+	if !request.Recover || e.boot.Kubernetes.HasData(e.boot.Host()) {
+		return nil
+	}
+	member, err := e.member(ctx)
+	if err != nil {
+		return err
+	}
+	log := func(line string) { e.boot.Logs.Talos("%s", line) }
+	err = e.boot.Kubernetes.RecoverEtcd(ctx, e.boot.Host(), member, request.SkipHashCheck, log)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if errors.Is(err, recovery.ErrCrashed) {
+		e.boot.Record("machined", "crashed", "why", err.Error())
+		e.boot.End(boot.Ended{How: boot.Crash})
+		return err
+	}
+	e.setRequest(nil)
+	return &boot.FinalError{Err: err}
 }
 
 // Run starts the member.
@@ -145,13 +175,13 @@ func (e *Etcd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	begins := e.begins()
+	begins := e.request() != nil
 	e.boot.Record("etcd", "starting", "bootstrap", fmt.Sprint(begins))
 	if err := e.boot.Kubernetes.StartEtcd(ctx, e.boot.Host(), member, begins); err != nil {
 		return err
 	}
 	e.boot.Record("etcd", "member")
-	e.setBegins(false)
+	e.setRequest(nil)
 	e.clusters.announce()
 	e.shared.Claim()
 	return nil
@@ -188,7 +218,7 @@ var errData = errors.New("etcd data directory is not empty")
 
 // Bootstrap implements talosapi.Machine, in Talos' order: it first stops any etcd, and only then finds out whether that etcd wrote data. If the caller
 // disconnects meanwhile, the etcd stays stopped.
-func (e *Etcd) Bootstrap(ctx context.Context) error {
+func (e *Etcd) Bootstrap(ctx context.Context, request talosapi.BootstrapRequest) error {
 	if !e.services.IsUp("cri") {
 		return status.Error(codes.FailedPrecondition, "bootstrap is not available yet")
 	}
@@ -208,7 +238,7 @@ func (e *Etcd) Bootstrap(ctx context.Context) error {
 		return errData
 	}
 	e.services.Unload("etcd")
-	e.setBegins(true)
+	e.setRequest(&request)
 	e.boot.Record("bootstrap", "asked")
 	e.services.Start("etcd")
 	return nil
@@ -218,18 +248,22 @@ func (e *Etcd) Bootstrap(ctx context.Context) error {
 // there.
 func (e *Etcd) interrupted() error {
 	_, pulled := e.boot.Disk.Image(constants.SystemContainerdNamespace, e.configs.ServiceImage("etcd"))
-	if !e.begins() || !pulled || e.boot.Kubernetes.HasData(e.boot.Host()) {
+	request := e.request()
+	if request == nil || !pulled || e.boot.Kubernetes.HasData(e.boot.Host()) {
 		return nil
 	}
 	member, err := e.member(e.boot.Ctx)
 	if err != nil {
 		return err
 	}
+	if err := e.recover(e.boot.Ctx, *request); err != nil {
+		return nil // of the one that was stopped
+	}
 	if err := e.boot.Kubernetes.StartEtcd(e.boot.Ctx, e.boot.Host(), member, true); err != nil {
 		return err
 	}
 	e.Stop()
-	e.setBegins(false)
+	e.setRequest(nil)
 	e.boot.Record("bootstrap", "interrupted")
 	return nil
 }

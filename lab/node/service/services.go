@@ -78,7 +78,7 @@ func (s *Services) start(id string) *service {
 	return svc
 }
 
-// run starts the service, and again after each failure. It returns once the service is up.
+// run starts the service, and again after each failure that is not final. It returns once the service is up.
 func (s *Services) run(ctx context.Context, svc *service) {
 	for {
 		err := s.bringUp(ctx, svc)
@@ -90,6 +90,9 @@ func (s *Services) run(ctx context.Context, svc *service) {
 			s.update(svc, machineapi.ServiceStateEvent_WAITING, fmt.Sprintf("Error running Containerd(%s), going to restart forever: %v", svc.id, exit), nil)
 		} else {
 			s.update(svc, machineapi.ServiceStateEvent_FAILED, failure(err), nil)
+		}
+		if errors.As(err, new(*boot.FinalError)) {
+			return
 		}
 		if s.boot.Wait(ctx, pace.Retry) != nil {
 			return
