@@ -28,7 +28,8 @@ const checkTools: readonly Program[] = [
   ...[
     { minor: "1.11", moduleFile: "v1.11.mod", seconds: 40 },
     { minor: "1.12", moduleFile: "v1.12.mod", seconds: 25 },
-    { minor: "1.13", moduleFile: "go.mod", seconds: 25 },
+    { minor: "1.13", moduleFile: "v1.13.mod", seconds: 25 },
+    { minor: "1.14", moduleFile: "go.mod", seconds: 25 },
   ].map(
     ({ minor, ...rest }): Program => ({
       name: `configcheck-${minor}`,
@@ -55,7 +56,10 @@ export function configCheckFor(talosVersion: string): Program {
 }
 
 /** The programs by which a lab validates the configs of nodes on these Talos minors. For 1.13 it does that itself. */
-const validators: Readonly<Record<string, Program>> = { "1.12": toolNamed("configcheck-1.12") };
+const validators: Readonly<Record<string, Program>> = {
+  "1.12": toolNamed("configcheck-1.12"),
+  "1.14": toolNamed("configcheck-1.14"),
+};
 
 /** Everything that a lab, or a program called in it, can need. */
 export const labPrograms: readonly Program[] = [...labTools, ...Object.values(validators), ...labClients];

@@ -18,7 +18,7 @@ import { newMachineConfigInput } from "../support/newMachineConfigInput.ts";
 import { type ConfigCheck, configCheck } from "./support/configCheck.ts";
 
 /** One release of each minor, and a Kubernetes that all of them run. */
-const releases = { "1.11": "1.11.6", "1.12": "1.12.6", "1.13": "1.13.8" } as const;
+const releases = { "1.11": "1.11.6", "1.12": "1.12.6", "1.13": "1.13.8", "1.14": "1.14.1" } as const;
 const kubernetesVersion = "1.34.2";
 
 type Minor = keyof typeof releases;

@@ -1,14 +1,17 @@
 /**
  * The first and last Kubernetes minor version that each Talos minor version runs.
  * Source: MinimumKubernetesVersion and MaximumKubernetesVersion in siderolabs/talos
- * pkg/machinery/compatibility/talos1<minor> (v1.13.8), cut to the minor versions that Sluice knows, 1.32 and later.
+ * pkg/machinery/compatibility/talos1<minor> (v1.14.1), cut to the minor versions that Sluice knows, 1.31 and later.
  */
 const kubernetesMinors: Readonly<Record<number, readonly [first: number, last: number]>> = {
-  11: [32, 34],
-  12: [32, 35],
-  13: [32, 36],
+  11: [31, 34],
+  12: [31, 35],
+  13: [31, 36],
+  14: [32, 37],
 };
 
+/** The newest contract that configs are generated for. Later releases of Talos read it too. */
+const newestContract = 13;
 const talosMinors = Object.keys(kubernetesMinors).map(Number);
 const versionFormat = /^v?(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?$/;
 
@@ -66,13 +69,13 @@ export function isAtLeast(version: string, minor: number): boolean {
   return actual >= minor;
 }
 
-/** The config contract of a Talos version, `v1.12` of `1.12.6`: what the generator may assume of the node that reads the config, and which defaults it writes. */
+/** The config contract for a Talos version, `v1.12` for `1.12.6`: what the generator may assume of the node that reads the config, and which defaults it writes. */
 export function talosContract(version: string): string {
   const minor = minorOf(version);
   if (minor === undefined) {
     throw new Error(notAVersion("Talos", version, "1.12.6"));
   }
-  return `v1.${minor}`;
+  return `v1.${Math.min(minor, newestContract)}`;
 }
 
 /** The contract of a new cluster. */
@@ -97,7 +100,7 @@ export function firstContract(secretsMadeWith = "", talosVersion: string): strin
 
 /** Why machine configs of this contract cannot be used by this Talos, which is a supported one; none if they can. */
 export function contractFaults(contract: string, talosVersion: string): readonly VersionFault[] {
-  const readable = talosMinors.filter((minor) => isReadable(`v1.${minor}`, talosVersion));
+  const readable = talosMinors.filter((one) => isReadable(`v1.${one}`, talosVersion));
   if (readable.length === 0 || isReadable(contract, talosVersion)) return [];
   const contracts = span(readable).replaceAll("1.", "v1.");
   const message = `Talos ${talosVersion} does not take machine configs of contract ${contract}: set configContract to ${contracts}`;
@@ -106,7 +109,8 @@ export function contractFaults(contract: string, talosVersion: string): readonly
 
 function isReadable(contract: string, talosVersion: string): boolean {
   const [minor, newest] = [contractMinor(contract), minorOf(talosVersion)];
-  return minor !== undefined && newest !== undefined && talosMinors.includes(minor) && minor <= newest;
+  if (minor === undefined || newest === undefined) return false;
+  return talosMinors.includes(minor) && minor <= Math.min(newest, newestContract);
 }
 
 /** The table in docs/versions.md. */

@@ -4,9 +4,9 @@ import { newContract } from "../../../components/talos/config/versions.ts";
 import { podAccess } from "../../../stacks/machineConfigInput.ts";
 import { type ClusterConfig, clusterConfigSchema } from "../../../stacks/schema/clusterConfig.ts";
 
-export const talosVersions = ["1.11.6", "1.12.6", "1.13.8"] as const;
+export const talosVersions = ["1.11.6", "1.12.6", "1.13.8", "1.14.1"] as const;
 /** Those that use config documents where 1.11 has fields in `machine.network`. */
-export const documentVersions = ["1.12.6", "1.13.8"] as const;
+export const documentVersions = ["1.12.6", "1.13.8", "1.14.1"] as const;
 
 const nodes = [
   { name: "cp-1", role: "controlplane", address: "10.0.0.11", mac: "02:00:00:00:00:0b" },

@@ -13,7 +13,8 @@ import {
 
 describe("versions", () => {
   test.each([
-    ["1.11.2", "1.32.0"],
+    ["1.11.2", "1.31.0"],
+    ["1.14.1", "1.37.1"],
     ["1.11.6", "1.34.9"],
     ["1.12.6", "1.35.4"],
     ["v1.13.8", "v1.36.0"],
@@ -24,10 +25,12 @@ describe("versions", () => {
   });
 
   test.each([
-    ["1.11.6", "1.35.0", "1.32 to 1.34, or talosVersion to a release of 1.12 to 1.13"],
-    ["1.12.6", "1.36.1", "1.32 to 1.35, or talosVersion to a release of 1.13"],
-    ["1.13.8", "1.31.4", "1.32 to 1.36"],
-    ["1.13.8", "1.37.0", "1.32 to 1.36"],
+    ["1.11.6", "1.35.0", "1.31 to 1.34, or talosVersion to a release of 1.12 to 1.14"],
+    ["1.12.6", "1.36.1", "1.31 to 1.35, or talosVersion to a release of 1.13 to 1.14"],
+    ["1.13.8", "1.30.4", "1.31 to 1.36"],
+    ["1.13.8", "1.37.0", "1.31 to 1.36, or talosVersion to a release of 1.14"],
+    ["1.14.1", "1.31.9", "1.32 to 1.37, or talosVersion to a release of 1.11 to 1.13"],
+    ["1.14.1", "1.38.0", "1.32 to 1.37"],
   ])("of Talos %s and Kubernetes %s are refused with what to set instead", (talos, kubernetes, releases) => {
     expect(versionFaults(talos, kubernetes)).toStrictEqual([
       {
@@ -37,11 +40,11 @@ describe("versions", () => {
     ]);
   });
 
-  test.each(["1.10.7", "1.14.1"])("of Talos %s are refused with any Kubernetes version", (talos) => {
+  test.each(["1.10.7", "1.15.0"])("of Talos %s are refused with any Kubernetes version", (talos) => {
     expect(versionFaults(talos, "1.99.0")).toStrictEqual([
       {
         path: "talosVersion",
-        message: `Talos ${talos} is not supported: set talosVersion to a release of 1.11 to 1.13`,
+        message: `Talos ${talos} is not supported: set talosVersion to a release of 1.11 to 1.14`,
       },
     ]);
   });
@@ -71,6 +74,8 @@ describe("versions", () => {
 
   test("have a contract that is the minor version with a leading v", () => {
     expect([talosContract("1.12.6"), talosContract("v1.13.0-alpha.1")]).toStrictEqual(["v1.12", "v1.13"]);
+    // The newest that configs are generated for.
+    expect(talosContract("1.14.1")).toBe("v1.13");
     expect(() => talosContract("newest")).toThrow("'newest' is not a version of Talos");
   });
 
@@ -95,6 +100,7 @@ describe("versions", () => {
     ["v1.13", "1.12.6", "v1.11 to v1.12"],
     ["v1.10", "1.11.6", "v1.11"],
     ["v2.1", "1.13.8", "v1.11 to v1.13"],
+    ["v1.14", "1.14.1", "v1.11 to v1.13"],
   ])("S8.1 with contract %s are refused for Talos %s, with what to set instead", (contract, talos, instead) => {
     expect(contractFaults(contract, talos)).toStrictEqual([
       {
