@@ -44,7 +44,7 @@ const noNodes: LiveNodes = { isInMaintenance: async () => false, run: "" };
 
 /** `nodes` is only asked in an update; tests have none. */
 export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = noNodes): Promise<ClusterOutputs> {
-  const { gate, reports } = gateChain(config);
+  const { gate, end, reports } = gateChain(config);
   // Without a token of the account this throws, and nothing was created yet.
   const resources = await config.platform.resources(config);
   const secrets = await createSecrets(config);
@@ -85,9 +85,10 @@ export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = no
   const ready = gate(nodesReady, kubernetes, [...routed, ...addresses, ...controller]);
   const volumes = installCloud(install, platform.volumes, [...ready, ...account]);
   const stored = gate(csiReady, kubernetes, volumes.length > 0 ? volumes : ready);
-  const sealed = gate(sealedSecretsReady, kubernetes, installSealedSecrets(install, stored));
-  const reconciled = gate(gitOpsReady, kubernetes, installFlux(install, sealed));
+  const sealed = gate(sealedSecretsReady, kubernetes, installSealedSecrets(install, ready));
+  const reconciled = gate(gitOpsReady, kubernetes, installFlux(install, [...stored, ...sealed]));
   gate(backupFresh, kubernetes, takeBackups(install, platform, secrets, reconciled));
+  end();
 
   const { credentials } = secrets;
   const { kubeconfig } = kubernetes;

@@ -4,6 +4,7 @@ import type { OptionalPart } from "../components/gates/clusterFacts.ts";
 import { Gate } from "../components/gates/gate.ts";
 import type { GateDefinition } from "../components/gates/gateDefinition.ts";
 import { findGate } from "../components/gates/registry.ts";
+import { StableGates } from "../components/gates/stableGates.ts";
 import { clusterParts } from "./parts/clusterParts.ts";
 import type { ClusterConfig } from "./schema/clusterConfig.ts";
 
@@ -24,14 +25,18 @@ type Known<Facts> = {
 export interface GateChain {
   /** Adds a gate after what it proves. Returns what the next stage waits for: the gate, or `after` if the cluster has no such gate. */
   gate<Facts>(gate: GateDefinition<object, unknown, Facts>, facts: Known<Facts>, after: After): After;
+  /** Ends the chain, once every gate has stayed open for its stability window. */
+  end(): void;
   /** By the names of the added gates. */
   readonly reports: Readonly<Record<string, GateReport>>;
 }
 
 export function gateChain(config: ClusterConfig): GateChain {
-  const { clusterName, timeouts, stableSeconds, stallSeconds } = config;
+  const { clusterName, timeouts, stableSeconds, stallSeconds, strict } = config;
   const parts = clusterParts(config);
   const reports: Record<string, GateReport> = {};
+  const all: Gate[] = [];
+  const openings: Record<string, pulumi.Output<string | undefined>> = {};
   return {
     reports,
     gate<Facts>(gate: GateDefinition<object, unknown, Facts>, known: Known<Facts>, after: After) {
@@ -49,6 +54,7 @@ export function gateChain(config: ClusterConfig): GateChain {
             deadlineSeconds: (timeouts as Readonly<Record<string, number>>)[timeout.key] ?? timeout.seconds,
             stableSeconds: canFlap ? stableSeconds : 0,
             stallSeconds,
+            isStrict: strict,
           },
           triggers: gate.triggers(facts),
           ...(values !== undefined && { secretTriggers: values }),
@@ -56,10 +62,13 @@ export function gateChain(config: ClusterConfig): GateChain {
         // A preview may run without credentials: its placeholder does not count as a changed secret.
         { dependsOn: [...after], ignoreChanges: areKept ? ["secretTriggers"] : [] },
       );
+      all.push(made);
+      openings[resource] = made.opening;
       // The gate on the first control plane's own API is not reported: only the first stages use that address.
       if (findGate(name)?.resource === resource)
         reports[name] = { evidence: made.evidence, waited: made.waitedSeconds };
       return [made];
     },
+    end: () => void new StableGates(`${clusterName}-stable`, { openings }, { dependsOn: all }),
   };
 }

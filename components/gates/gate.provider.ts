@@ -1,17 +1,19 @@
 // The operations of a gate: wait until it opens, and observe it once on refresh.
+import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { hasUnknown } from "../engine/isUnknown.ts";
 import { allRenamed, renamed } from "../engine/renamed.ts";
 import type { ResourceContext } from "../engine/resourceContext.ts";
 import { engineCalls, type ResourceOperations } from "../engine/resourceProvider.ts";
 import { reasonOf } from "../errors/reasonOf.ts";
+import { systemClock } from "../waiting/clock.ts";
 import type { GateSettings } from "../waiting/condition.ts";
-import { describe, isUnseen, type Unmet } from "../waiting/history.ts";
-import { waitFor } from "../waiting/waitLoop.ts";
-import type { AnyGate, Evidence, GateCheck } from "./gateDefinition.ts";
-import { gateFailure, observationFailure } from "./gateFailure.ts";
+import { describe, isUnseen } from "../waiting/history.ts";
+import type { AnyGate, Evidence } from "./gateDefinition.ts";
+import { observeProof, pass, type WaitContext, waitUntil } from "./gateWait.ts";
+import { OpenGate } from "./openGate.ts";
+import { openGates, proveAll } from "./openGates.ts";
 import { findGate } from "./registry.ts";
-import type { TalosGateInputs } from "./talos/nodeView.ts";
 
 /** A gate's properties in the state. */
 export interface GateProperties {
@@ -35,6 +37,10 @@ export interface GateState extends GateProperties {
   readonly waitedSeconds: number;
   /** Conditions that a later observation found to be no longer met. */
   readonly drift: readonly string[];
+  /** Names this opening. States of earlier versions have none: their gates opened after their stability windows. */
+  readonly opening?: string;
+  /** The openings of gates below that were proven before this gate opened. */
+  readonly proved?: readonly string[];
 }
 
 /** Seconds for the one observation of a refresh, even if the cluster is unreachable. All gates are observed at the same time. */
@@ -57,10 +63,11 @@ export const operations = {
   },
 
   /** Waits, and throws when the gate does not open. */
-  async create(properties, context) {
-    const { evidence, remarks, seconds } = await open(properties, context);
-    for (const remark of remarks) await context.note(remark, "warning");
-    return { ...properties, evidence, waitedSeconds: Math.round(seconds * 10) / 10, drift: [] };
+  create: opened,
+
+  update({ opening }, news, context) {
+    if (opening !== undefined) openGates.forget(opening);
+    return opened(news, context);
   },
 
   /** Renewed credentials are only recorded; any other change makes the gate wait again. */
@@ -93,87 +100,67 @@ export const operations = {
   endsWhenInterrupted: true,
 } satisfies ResourceOperations<GateProperties, GateState, ResourceContext>;
 
-export const { create, read, diff, update, remove } = engineCalls<GateProperties, GateState, ResourceContext>(
-  operations,
-  (context) => context,
-);
+const calls = engineCalls<GateProperties, GateState, ResourceContext>(operations, (context) => context);
+export const { create, read, update, remove } = calls;
 
-type WaitContext = Pick<ResourceContext, "clock" | "interrupted" | "report" | "onWait">;
+/** Takes note of each gate that the run leaves as it is: whether it is proven may only be known when a later gate runs. */
+export const diff: typeof calls.diff = (id, olds, news) => {
+  const { opening, proved = [] } = olds;
+  openGates.recordProof(proved);
+  if (opening !== undefined) {
+    openGates.record(opening, () => {
+      const gate = gateOf(news);
+      return new OpenGate(gate.name, observeProof(gate, inputsOf(news), news.settings, systemClock));
+    });
+  }
+  return calls.diff(id, olds, news);
+};
+
+/** The state of a gate once it is open; rejects when it does not open. */
+async function opened(properties: GateProperties, context: ResourceContext): Promise<GateState> {
+  const { remarks, seconds, ...state } = await open(properties, context);
+  for (const remark of remarks) await context.note(remark, "warning");
+  return { ...properties, ...state, waitedSeconds: Math.round(seconds * 10) / 10, drift: [] };
+}
 
 /** What is reported about a gate that opened. */
-interface Opened {
-  readonly evidence: Evidence;
+interface Opened extends Pick<GateState, "evidence" | "opening" | "proved"> {
   readonly remarks: readonly string[];
   readonly seconds: number;
 }
 
-/** The gate's own wait, then its trial in the remaining time. */
+/** The gate's own wait, then its trial in the remaining time, then the stability windows of the gates below. */
 async function open(properties: GateProperties, context: WaitContext): Promise<Opened> {
   const { settings } = properties;
+  const { clock, report, onWait } = context;
   const [gate, inputs] = [gateOf(properties), inputsOf(properties)];
-  const proven = await pass(gate, inputs, settings, context);
-  const remarks = gate.remarks?.(proven.observation, inputs) ?? [];
+  const below = openGates.unproven();
+  const own = await pass(gate, inputs, settings, context);
+  const remarks = gate.remarks?.(own.observation, inputs) ?? [];
   const trial = gate.trial?.(inputs);
-  if (trial === undefined) return { ...proven, remarks };
-  const least = Math.min(leastTrialSeconds, settings.deadlineSeconds);
-  const deadlineSeconds = Math.max(settings.deadlineSeconds - proven.seconds, least);
-  const left = { ...settings, deadlineSeconds, stableSeconds: 0 };
-  const tried = await pass(trial, inputs, left, context, proven.seconds);
+  const left = trial && { ...settings, deadlineSeconds: timeLeft(settings, own.seconds), stableSeconds: 0 };
+  const tried = trial && left && (await pass(trial, inputs, left, context, own.seconds));
+  const waits = [own, tried].flatMap((one) => one?.wait ?? []);
+  const proofSeconds = await proveAll(below, report, () => clock.now());
+  for (const [place, wait] of waits.entries()) {
+    const isLast = place === waits.length - 1;
+    const stableSeconds = wait.stableSeconds + (isLast ? proofSeconds : 0);
+    onWait?.({ ...wait, stableSeconds, opened: isLast ? clock.now() : wait.opened });
+  }
+  const opening = randomUUID();
+  openGates.add(opening, own.open);
   return {
-    evidence: { ...proven.evidence, ...tried.evidence },
+    evidence: { ...own.evidence, ...tried?.evidence },
     remarks,
-    seconds: proven.seconds + tried.seconds,
+    seconds: own.seconds + (tried?.seconds ?? 0) + proofSeconds,
+    opening,
+    proved: [...below.keys()],
   };
 }
 
-/** One wait, which must succeed; `before` is the number of seconds that the gate has waited already. */
-async function pass(
-  check: GateCheck<object, unknown>,
-  inputs: object,
-  settings: GateSettings,
-  context: WaitContext,
-  before = 0,
-) {
-  const began = context.clock.now();
-  const end = await waitUntil(check, inputs, settings, context).catch((error) => {
-    throw observationFailure(check.name, error);
-  });
-  if (end.kind !== "opened") {
-    const logs = end.kind === "interrupted" ? undefined : await lastLines(end.unmet, inputs, context.clock);
-    throw gateFailure(check, { ...end, seconds: before + end.seconds }, settings.stableSeconds, logs);
-  }
-  const { observation, seconds, held } = end;
-  context.onWait?.({
-    began,
-    held: began + held * 1000,
-    opened: began + seconds * 1000,
-    stableSeconds: settings.stableSeconds,
-  });
-  return { observation, evidence: check.evidence(observation, inputs), seconds };
-}
-
-/** Waits for what a gate or its trial names. */
-export function waitUntil<Inputs extends object, Observation>(
-  check: GateCheck<Inputs, Observation>,
-  inputs: Inputs,
-  settings: GateSettings,
-  { clock, interrupted, report }: Pick<WaitContext, "clock"> & Partial<WaitContext>,
-) {
-  return waitFor({
-    conditions: check.conditions(inputs),
-    settings,
-    observe: (signal) => check.observe(inputs, signal, clock),
-    clock,
-    ...(interrupted !== undefined && { interrupted }),
-    ...(report !== undefined && { onProgress: report }),
-  });
-}
-
-/** Loads what talks to nodes only where a log is to be read. */
-async function lastLines(unmet: readonly Unmet[], inputs: object, clock: ResourceContext["clock"]) {
-  if (!unmet.some(({ verdict }) => "log" in verdict)) return undefined;
-  const { readLogs } = await import("./talos/lastLogLines.ts");
-  return readLogs(unmet, inputs as TalosGateInputs, clock);
+/** For a trial. */
+function timeLeft({ deadlineSeconds }: GateSettings, usedSeconds: number): number {
+  return Math.max(deadlineSeconds - usedSeconds, Math.min(leastTrialSeconds, deadlineSeconds));
 }
 
 interface Observed extends Pick<Opened, "evidence" | "remarks"> {

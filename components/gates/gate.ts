@@ -25,6 +25,8 @@ export class Gate extends CheckoutResource {
   declare readonly evidence: pulumi.Output<Record<string, unknown>>;
   /** Seconds until it opened. */
   declare readonly waitedSeconds: pulumi.Output<number>;
+  /** Names this opening: it differs each time that the gate runs. */
+  declare readonly opening: pulumi.Output<string | undefined>;
 
   constructor({ name: gate }: AnyGate, name: string, args: GateArgs, opts: pulumi.CustomResourceOptions) {
     const { secretTriggers = [], ...plain } = args;
@@ -35,7 +37,7 @@ export class Gate extends CheckoutResource {
         module: "gates",
         name: gate,
         secrets: ["credentials", "secretTriggers"],
-        outputs: ["evidence", "waitedSeconds", "drift"],
+        outputs: ["evidence", "waitedSeconds", "drift", "opening", "proved"],
       },
       name,
       { gate, ...plain, ...hashed },

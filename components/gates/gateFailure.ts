@@ -14,15 +14,23 @@ export function gateFailure(
   end: Unopened,
   /** The stability window. */
   stableSeconds: number,
-  /** The last lines of logs, by what is unmet. */
-  logs: ReadonlyMap<Unmet, string> = new Map(),
+  {
+    logs = new Map(),
+    hasOpened = false,
+  }: {
+    /** The last lines of logs, by what is unmet. */
+    readonly logs?: ReadonlyMap<Unmet, string> | undefined;
+    /** Whether all conditions were met before, so that the stages behind it have started. */
+    readonly hasOpened?: boolean;
+  } = {},
 ): SluiceError {
   const waited = `${Math.round(end.seconds)} s`;
   if (end.kind === "interrupted") {
     const [first, ...others] = unmetIn(end, stableSeconds, () => undefined);
     return new SluiceError({ ...first, subject: `Interrupted: gate ${name}, after ${waited}`, remedy: resume, others });
   }
-  const subject = `gate ${name} ${outcome(end.kind)} ${waited}`;
+  const did = hasOpened ? `opened, and then ${endAfterOpening(end.kind, stableSeconds)}` : outcome(end.kind);
+  const subject = `gate ${name} ${did} ${waited}`;
   // A finding that is only pending next to a failed or stalled one is listed without a remedy.
   const isBlocking = ({ verdict, isStalled }: Unmet) =>
     end.kind === "timeout" || verdict.kind === "failed" || isStalled === true;
@@ -41,6 +49,10 @@ export function gateFailure(
 function outcome(kind: "failed" | "stalled" | "timeout"): string {
   if (kind === "stalled") return "gave up early, after";
   return kind === "failed" ? "failed after" : "did not open within";
+}
+
+function endAfterOpening(kind: "failed" | "stalled" | "timeout", stableSeconds: number): string {
+  return kind === "timeout" ? `did not stay open for ${stableSeconds} s within` : outcome(kind);
 }
 
 /** Permanent failures come first, so that the failure has their code. */

@@ -39,8 +39,10 @@ export interface Condition<Observation> {
 export interface GateSettings {
   /** Seconds until the gate fails. */
   readonly deadlineSeconds: number;
-  /** Seconds for which all conditions must stay met without a break. */
+  /** Seconds for which all conditions must stay met without a break: the stability window. */
   readonly stableSeconds: number;
+  /** Whether the gate opens only after its stability window. Otherwise the window passes while the next stage is at work, and the next gate waits for it. */
+  readonly isStrict?: boolean;
   /** Seconds for which conditions must be observed unmet, without a break, to end the wait before its deadline. Default: the deadline. */
   readonly unmetSeconds?: number;
   /** Seconds for which the same `stall` must persist to end the wait before its deadline; 0, or none: never. */

@@ -17,6 +17,15 @@ export interface Wait<Observation> {
   readonly interrupted?: AbortSignal;
   /** Called with the unmet conditions whenever they may have changed. */
   readonly onProgress?: (text: string) => void;
+  /** Called when all conditions are met for the first time. From then on there is the whole deadline once more for the stability window to pass. */
+  readonly onMet?: (met: Met<Observation>) => void;
+}
+
+/** All conditions are met, for the first time in this wait. */
+export interface Met<Observation> {
+  readonly observation: Observation;
+  /** Since the wait began. */
+  readonly seconds: number;
 }
 
 /** How a wait ended. */
@@ -50,6 +59,7 @@ export async function waitFor<Observation>(wait: Wait<Observation>): Promise<Wai
     return await new Promise<WaitEnd<Observation>>((end, fail) => {
       let latest: Observation;
       let held = 0;
+      let wasMet = false;
       const open = () => end({ kind: "opened", observation: latest, seconds: history.seconds, held });
       const giveUp = (kind: "timeout" | "interrupted") =>
         end({
@@ -69,6 +79,12 @@ export async function waitFor<Observation>(wait: Wait<Observation>): Promise<Wai
         const others = unmet.filter(({ isStalled }) => !isStalled);
         end({ kind: "stalled", unmet: [...stalled, ...others], hasObserved: true, seconds: history.seconds });
       });
+      const meet = (observation: Observation) => {
+        if (wait.onMet === undefined) return;
+        deadline.break();
+        deadline.begin();
+        wait.onMet({ observation, seconds: held });
+      };
       deadline.begin();
       ended.signal.addEventListener("abort", () => {
         for (const window of [stable, deadline, unmetLong]) window.break();
@@ -84,6 +100,10 @@ export async function waitFor<Observation>(wait: Wait<Observation>): Promise<Wai
           return end({ kind: "failed", unmet, hasObserved: true, seconds: history.seconds });
         }
         if (unmet.length === 0 && !stable.isRunning) held = history.seconds;
+        if (unmet.length === 0 && !wasMet) {
+          wasMet = true;
+          meet(observation);
+        }
         if (unmet.length === 0 && settings.stableSeconds === 0) return open();
         stalls.judge(unmet);
         wait.onProgress?.(history.progress(settings));

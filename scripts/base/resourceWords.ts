@@ -9,6 +9,11 @@ export function kindOf(type: string): string {
 
 const providers = "pulumi:providers:";
 
+/** Whether stability windows are waited for in a resource. */
+export function hasWindow(type: string): boolean {
+  return gateOf(type) !== undefined || /^(?:pulumi-nodejs:dynamic\/)?chain:StableGates$/.test(type);
+}
+
 /** The gate that a resource represents; undefined for any other resource. */
 export function gateOf(type: string): string | undefined {
   return /^(?:pulumi-nodejs:dynamic\/)?gates:(\w+)$/.exec(type)?.[1];

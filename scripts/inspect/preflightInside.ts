@@ -2,8 +2,8 @@
 // standard input, reports what it waits for on standard error, and prints JSON.
 import { text as readAll } from "node:stream/consumers";
 import { reasonOf } from "../../components/errors/reasonOf.ts";
-import { waitUntil } from "../../components/gates/gate.provider.ts";
 import { gateFailure } from "../../components/gates/gateFailure.ts";
+import { waitUntil } from "../../components/gates/gateWait.ts";
 import { preflight } from "../../components/gates/preflight.ts";
 import type { PreflightNode } from "../../components/gates/talos/machineFaults.ts";
 import type { MachineEntries } from "../../components/lifecycle/changePlan.ts";

@@ -1,6 +1,7 @@
 // Decides which failures of resources are transient, by the words of plugins, clouds and Kubernetes. docs/decisions/resume.md
 
 import type { FailureCode } from "../../components/errors/catalogue.ts";
+import { hasWindow } from "../base/resourceWords.ts";
 
 /** A resource that failed, and why. */
 export interface FailedResource {
@@ -108,7 +109,7 @@ const always: Partial<Record<FailureCode, string>> = {
 export function judge({ type, reason }: FailedResource): Judgement {
   if (consequence.test(reason)) return { kind: "consequence" };
   // A gate has already waited until its deadline.
-  if (type.startsWith("pulumi-nodejs:dynamic/gates:")) return { kind: "final" };
+  if (hasWindow(type)) return { kind: "final" };
   const [code] = /\bSLU-[A-Z]\d{3}\b/.exec(reason) ?? [];
   if (code !== undefined) {
     const seen = always[code as FailureCode];

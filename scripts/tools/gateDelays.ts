@@ -2,7 +2,7 @@
 // the lab's timeline with the moment when the gate opened.
 import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
-import { waitUntil } from "../../components/gates/gate.provider.ts";
+import { waitUntil } from "../../components/gates/gateWait.ts";
 import { findGate } from "../../components/gates/registry.ts";
 import { systemClock } from "../../components/waiting/clock.ts";
 import { readOptions } from "../base/commandLine.ts";

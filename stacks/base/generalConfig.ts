@@ -18,7 +18,13 @@ import {
   services,
 } from "../../components/model/settings/platform.ts";
 import { contract, dnsLabel, hostName, version } from "../../components/model/settings/scalars.ts";
-import { apply, clientCertificateDays, stableSeconds, stallSeconds } from "../../components/model/settings/time.ts";
+import {
+  apply,
+  clientCertificateDays,
+  stableSeconds,
+  stallSeconds,
+  strict,
+} from "../../components/model/settings/time.ts";
 import { labName, labNameForm } from "./labName.ts";
 import { timeouts } from "./timeouts.ts";
 
@@ -147,6 +153,7 @@ export const softwareKeys = {
   }),
   timeouts: timeouts.prefault({}),
   stableSeconds,
+  strict,
   stallSeconds,
   apply: apply.prefault({}),
   clientCertificateDays,

@@ -77,7 +77,7 @@ function stagesBefore(config: ClusterConfig, own: PlatformStages): Readonly<Reco
       inCluster,
     },
     CsiReady: { stages: present(own.volumes), inCluster },
-    SealedSecretsReady: { stages: platform("SealedSecrets"), inCluster },
+    SealedSecretsReady: { stages: platform("SealedSecrets"), inCluster, isBeside: hasVolumes(config) },
     GitOpsReady: { stages: platform("Flux"), inCluster },
     BackupFresh:
       schedule === undefined
@@ -90,7 +90,11 @@ function stagesBefore(config: ClusterConfig, own: PlatformStages): Readonly<Reco
 export function chainOf(config: ClusterConfig, own = platforms[config.platform.name] ?? { machines: [] }): Link[] {
   const before = stagesBefore(config, own);
   const titleOf = ({ name, resource }: AnyGate) => `${gate(name)} ${config.clusterName}-${resource}`;
-  const links = gatesOf(config).map((one): Link => ({ stages: [], ...before[one.name], gate: titleOf(one) }));
+  const links = [
+    ...gatesOf(config).map((one): Link => ({ stages: [], ...before[one.name], gate: titleOf(one) })),
+    // It ends the chain.
+    { stages: [], gate: "pulumi-nodejs:dynamic/chain:StableGates" },
+  ];
   if (!clusterParts(config).kubeVip) return links;
   // kube-vip is installed through the first control plane's own address.
   const place = links.findIndex((link) => link.gate === titleOf(virtualAddress));

@@ -284,6 +284,27 @@ describe("the check of the chain", () => {
     expect(judge(graph)).toEqual(faults);
   });
 
+  test("S3.3 finds that the last stage does not wait for one of two gates that are side by side", () => {
+    const resources = (waited: readonly string[]) => [
+      resource("first"),
+      resource("a", ["first x"]),
+      resource("A", ["a x"]),
+      resource("b", ["first x"]),
+      resource("B", ["b x"]),
+      resource("last", waited),
+      resource("Last", ["last x"]),
+    ];
+    const links: readonly Link[] = [
+      { stages: [], gate: "first" },
+      { stages: ["a"], gate: "A" },
+      { stages: ["b"], gate: "B", isBeside: true },
+      { stages: ["last"], gate: "Last" },
+    ];
+    const judgeBoth = (waited: readonly string[]) => judge({ resources: resources(waited), deletedWith: {} }, links);
+    expect(judgeBoth(["A x", "B x"])).toEqual([]);
+    expect(judgeBoth(["A x"])).toEqual(["last x does not wait for B x", "Last x does not wait for B x"]);
+  });
+
   test("S3.3 finds a part that starts early, or that no gate proves", () => {
     const links = chain.map((link) => (link.gate === "Ready" ? { ...link, supplies: ["supply"] } : link));
     const supplied = (supply: readonly string[], ready: readonly string[]): Graph => {

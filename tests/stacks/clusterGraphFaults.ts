@@ -24,6 +24,8 @@ export interface Link {
   readonly gate: string;
   /** Whether its resources are in the cluster, and so are deleted with it. */
   readonly inCluster?: boolean;
+  /** Whether it starts together with the link before it. What comes after them waits for both gates. */
+  readonly isBeside?: boolean;
 }
 
 /** Every fault as text. What is on no link must have a type that `ground` names, and start before the first gate. */
@@ -72,8 +74,9 @@ export function graphFaults(
   );
   faults.push(...unknown);
 
-  let before: GraphResource | undefined;
-  for (const [place, { stages, supplies = [], gate: type, inCluster = false }] of chain.entries()) {
+  /** The gates that the next link waits for, and those that the links beside it wait for. */
+  let [before, beforeAll]: [GraphResource[], GraphResource[]] = [[], []];
+  for (const [place, { stages, supplies = [], gate: type, inCluster = false, isBeside = false }] of chain.entries()) {
     const gate = only(type);
     if (gate === undefined) {
       faults.push(`there is not one gate ${type}`);
@@ -82,12 +85,13 @@ export function graphFaults(
     for (const stage of [...stages, ...supplies]) {
       if (!resources.some((resource) => resource.type === stage)) faults.push(`there is no stage ${stage}`);
     }
+    if (!isBeside) beforeAll = before;
     const proven = reach(gate);
     const provenLater = new Set(chain.slice(place).flatMap(({ gate }) => [...reach(only(gate))]));
     for (const resource of parts([...stages, ...supplies])) {
       const title = titleOf(resource);
-      if (before !== undefined && !waitsFor(resource).includes(titleOf(before))) {
-        faults.push(`${title} does not wait for ${titleOf(before)}`);
+      for (const one of beforeAll) {
+        if (!waitsFor(resource).includes(titleOf(one))) faults.push(`${title} does not wait for ${titleOf(one)}`);
       }
       // A component is no more than its children.
       const isComponent = resources.some(({ parent }) => parent === title);
@@ -97,10 +101,10 @@ export function graphFaults(
       }
       if (inCluster && goesWith(resource) !== clusterIs) faults.push(`${title} is not deleted with ${clusterIs}`);
     }
-    if (before !== undefined && !proven.has(titleOf(before))) {
-      faults.push(`${titleOf(gate)} does not wait for ${titleOf(before)}`);
+    for (const one of beforeAll) {
+      if (!proven.has(titleOf(one))) faults.push(`${titleOf(gate)} does not wait for ${titleOf(one)}`);
     }
-    before = gate;
+    before = isBeside ? [...before, gate] : [gate];
   }
   return faults;
 }

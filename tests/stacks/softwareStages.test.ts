@@ -125,8 +125,8 @@ describe("the platform", () => {
     ["kubernetes:helm.sh/v3:Release cloud-ccm-release", [cilium]],
     [ready, ["kubernetes:helm.sh/v3:Release cloud-ccm-release"]],
     ["kubernetes:helm.sh/v3:Release cloud-csi-release", [ready, "kubernetes:core/v1:Secret cloud-hcloud-secret"]],
-    ["kubernetes:helm.sh/v3:Release cloud-sealed-secrets-release", [cilium, ready, csi]],
-    ["kubernetes:helm.sh/v3:Release cloud-flux-controllers", [ready, sealed]],
+    ["kubernetes:helm.sh/v3:Release cloud-sealed-secrets-release", [cilium, ready]],
+    ["kubernetes:helm.sh/v3:Release cloud-flux-controllers", [ready, csi, sealed]],
     [gitOps, ["kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization cloud-flux-root"]],
   ])("S3.3 the resource '%s' waits for what it needs", async (resource, wanted) => {
     const found = waitsFor(await deploy("cloud", { flux }), resource);

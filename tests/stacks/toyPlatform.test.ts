@@ -131,7 +131,7 @@ describe("the chain of a fourth platform", () => {
       cloudController: "sluice:platform:ToyController",
       volumes: "sluice:platform:ToyCsi",
     });
-    expect(chain).toHaveLength(11);
+    expect(chain).toHaveLength(12);
     expect(graphFaults(deployed, chain, { ground, clusterIs: `${bootstrap} toys` })).toEqual([]);
     const machines = deployed.resources.filter(({ type }) => type === "toy:index:Machine");
     expect(machines.map(({ dependencies }) => dependencies)).toEqual(Array(2).fill([`${quorumGuard} toys`]));

@@ -34,7 +34,12 @@ export const stepTimeouts = {
 } as const;
 
 export const stableSeconds = duration("seconds", 0).default(5).meta({
-  description: "Seconds for which all conditions of a gate must hold without interruption before it opens.",
+  description: "Seconds for which all conditions of a gate must hold without interruption: its stability window.",
+});
+
+export const strict = z.boolean().default(false).meta({
+  description:
+    "Whether the next stage starts only after the stability window of the gate before it. Otherwise it starts once the gate's conditions are met, and the next gate waits for the window ([gates](gates.md#stability-windows)).",
 });
 
 export const stallSeconds = duration("seconds", 0).default(60).meta({

@@ -55,7 +55,14 @@ describe("S3.2 the creation of a gate", () => {
     const { id, outs } = await create(properties);
     expect(id).toBe("KubernetesApi");
     const server = expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/);
-    expect(outs).toEqual({ ...properties, evidence: { server }, waitedSeconds: expect.any(Number), drift: [] });
+    expect(outs).toEqual({
+      ...properties,
+      evidence: { server },
+      waitedSeconds: expect.any(Number),
+      drift: [],
+      opening: expect.any(String),
+      proved: [],
+    });
     expect(engine.told.at(-1)).toBe(`urn:of:the:gate: open after ${outs.waitedSeconds} s`);
   });
 

@@ -36,7 +36,7 @@ describe("S3.2 a gate with a trial", () => {
       inputs: { ...names, namespace: "kube-system", nodes, probe },
       credentials: { kubeconfig: api.kubeconfig() },
       // Real time, as the server is real: however busy the machine is, the gate's own wait ends clearly within its deadline.
-      settings: { deadlineSeconds: 3, stableSeconds: 1 },
+      settings: { deadlineSeconds: 3, stableSeconds: 1, isStrict: true },
       triggers: [],
       row: "urn:of:the:gate",
     };

@@ -36,12 +36,14 @@ class Waiting {
   readonly clock = new SteppedClock();
   readonly feed = new Feed<Nodes>();
   readonly told: string[] = [];
+  /** The seconds at which all conditions were met for the first time. */
+  readonly met: number[] = [];
   readonly end: Promise<WaitEnd<Nodes>>;
   ended: WaitEnd<Nodes> | undefined;
 
   private readonly interruption = new AbortController();
 
-  constructor(settings: GateSettings) {
+  constructor(settings: GateSettings, { reportsMet = false } = {}) {
     this.end = waitFor({
       conditions: [known, ready],
       settings,
@@ -49,6 +51,7 @@ class Waiting {
       interrupted: this.interruption.signal,
       observe: (signal) => this.feed.observe(signal),
       onProgress: (text) => this.told.push(text),
+      ...(reportsMet && { onMet: ({ seconds }) => this.met.push(seconds) }),
     });
     void this.end.then((end) => {
       this.ended = end;
@@ -77,6 +80,34 @@ describe("S3.2 a wait", () => {
     expect(wait.ended).toBeUndefined();
     await wait.clock.advance(1);
     expect(wait.ended).toMatchObject({ kind: "timeout", unmet: [{ verdict: { where: "b" } }], seconds: 12 });
+  });
+
+  test("reports when all conditions are met for the first time, and has its whole deadline once more for the window", async () => {
+    const wait = new Waiting({ deadlineSeconds: 10, stableSeconds: 5 }, { reportsMet: true });
+    await wait.say({ a: "slow" });
+    await wait.clock.advance(9_000);
+    await wait.say({ a: "ready" });
+    expect(wait.met).toEqual([9]);
+    await wait.clock.advance(3_000);
+    await wait.say({ a: "slow" });
+    await wait.clock.advance(1_000);
+    await wait.say({ a: "ready" });
+    expect(wait.met).toEqual([9]);
+    await wait.clock.advance(4_999);
+    expect(wait.ended).toBeUndefined();
+    await wait.clock.advance(1);
+    expect(wait.ended).toMatchObject({ kind: "opened", held: 13, seconds: 18 });
+  });
+
+  test("that flaps for its whole deadline after its conditions were met ends in a timeout", async () => {
+    const wait = new Waiting({ deadlineSeconds: 11.5, stableSeconds: 5 }, { reportsMet: true });
+    for (let seconds = 0; seconds < 12; seconds += 4) {
+      await wait.say({ a: "ready" });
+      await wait.clock.advance(3_000);
+      await wait.say({ a: "slow" });
+      await wait.clock.advance(1_000);
+    }
+    expect(wait.ended).toMatchObject({ kind: "timeout", unmet: [{ verdict: { where: "a" } }], seconds: 11.5 });
   });
 
   describe("that meets a failure which seldom goes away by waiting (S5.5)", () => {

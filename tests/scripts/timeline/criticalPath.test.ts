@@ -74,6 +74,18 @@ describe("the critical path of a run", () => {
   });
 });
 
+test("windows of gates that are side by side count once, and so does the end of the chain", () => {
+  const csi = step("csi", 0, 400, "pulumi-nodejs:dynamic/gates:CsiReady");
+  const end = step("end", 400, 500, "pulumi-nodejs:dynamic/chain:StableGates");
+  const waits = [
+    { began: 0, held: 100, opened: 400, stableSeconds: 0.3 },
+    { began: 0, held: 200, opened: 300, stableSeconds: 0.1 },
+    { began: 400, held: 400, opened: 500, stableSeconds: 0.1 },
+  ];
+  const parts = partsOfTime(criticalPath([csi, end], new Map(), 0), waits, [{ began: 0, ended: 500 }]);
+  expect(parts).toMatchObject({ gates: 100, windows: 400, resources: 0 });
+});
+
 test("the time of a run is divided into resources, gates, stability windows, engine and delays between its runs", () => {
   const etcd = step("etcd", 500, 900, "pulumi-nodejs:dynamic/gates:Etcd");
   const path = criticalPath([step("a", 100, 300), etcd], new Map(), 0);

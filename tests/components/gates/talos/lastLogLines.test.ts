@@ -21,7 +21,8 @@ describe("the last lines of the log of what is unmet (S6.3)", () => {
     world.add("w-1").runs("").log = ["cannot mount /var/lib/data", "token=geheim"];
     const all = [unmet("w-1", "kubelet")];
     const end = { kind: "timeout", unmet: all, hasObserved: true, seconds: 8 } as const;
-    const { message } = gateFailure({ name: "TalosServices", timeoutCode: "SLU-T331" }, end, 0, await read(world, all));
+    const logs = await read(world, all);
+    const { message } = gateFailure({ name: "TalosServices", timeoutCode: "SLU-T331" }, end, 0, { logs });
     expect(message.split("\n").slice(1, 6)).toEqual([
       "  expected:   all Talos services to be healthy on every node",
       "  seen:       w-1: kubelet is Failed (for 8 s)",
