@@ -176,10 +176,18 @@ describe("a cluster of three control planes and two workers with injected faults
     await chain.lab.endFault(broken);
   });
 
-  test("reports a volume that is never bound in the cloud's words (S3.2) [C29]", async () => {
+  const pod = "kube-system/sealed-secrets-controller-*";
+  let held: string;
+
+  test("reports a volume that is never bound in the cloud's words, and beside it a sealed-secrets controller that does not start (S3.2) [C29]", async () => {
+    held = await chain.lab.fault({ on: "pod", name: pod, do: "hold" });
     const full = { on: "cloud", name: "POST /v1/volumes", do: "fail", code: "resource_limit_exceeded" };
     const limit = await chain.lab.fault({ ...full, message: "volume limit exceeded" });
-    const text = (await trouble.endsAt("gates:CsiReady", impatient("csi", 12)))["test-csi-ready"];
+    const told = await trouble.endsAt(["gates:CsiReady", "gates:SealedSecretsReady"], {
+      timeouts: { ...patient, csi: 12, sealedSecrets: 6 },
+    });
+    expect(told["test-sealed-secrets-ready"]).toMatch(/^ +(?:seen: +)?w-\d: pod sealed-secrets-controller-\S+: /m);
+    const text = told["test-csi-ready"];
     expect(text).toMatch(
       /^error: SLU-K113 A test volume could not be bound: gate CsiReady did not open within \d+ s$/m,
     );
@@ -188,10 +196,6 @@ describe("a cluster of three control planes and two workers with injected faults
   });
 
   test("reports a sealed-secrets controller that generated its own key, with both keys (S3.2, S3.3)", async () => {
-    const pod = "kube-system/sealed-secrets-controller-*";
-    const held = await chain.lab.fault({ on: "pod", name: pod, do: "hold" });
-    const waiting = await trouble.endsAt("gates:SealedSecretsReady", impatient("sealedSecrets", 6));
-    expect(waiting["test-sealed-secrets-ready"]).toMatch(/^ +(?:seen: +)?w-\d: pod sealed-secrets-controller-\S+: /m);
     // Someone removes the key before the controller has read it.
     const keys = ["--namespace", "kube-system", "--selector", "sealedsecrets.bitnami.com/sealed-secrets-key"];
     const key = await kubectl("get", "secrets", ...keys, "--output", "yaml");

@@ -51,6 +51,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     `talos:cluster/kubeconfig:Kubeconfig ${name}`,
     ...["talosconfig", "kubeconfig"].map((file) => `pulumi-nodejs:dynamic/talos:ClientCertificate ${name}-${file}`),
     ...Object.entries(gates).map(([type, part]) => `pulumi-nodejs:dynamic/gates:${type} ${name}-${part}`),
+    `pulumi-nodejs:dynamic/chain:StableGates ${name}-stable`,
     ...release("Cilium", `${name}-cilium`),
     ...release("SealedSecrets", `${name}-sealed-secrets`),
     ...(hasFlux ? flux(`${name}-flux`) : []),

@@ -3,7 +3,7 @@ import { expect } from "@jest/globals";
 import { Secrets } from "../../support/leaks.ts";
 import type { Chain, Config, Kept, Run } from "./chain.ts";
 
-/** What is created one after another, by the ends of their types. */
+/** What is created one after another, by the ends of their types; sealed-secrets is installed beside the driver for volumes. */
 const stages = [
   ...["gates:Preflight", "talos:AppliedMachineConfig", "gates:Stages", "talos:Bootstrap", "gates:Etcd"],
   ...["gates:TalosServices", "talos:Kubeconfig", "gates:KubernetesApi", "gates:NodesJoined"],
@@ -26,25 +26,31 @@ export class Trouble {
     this.chain = chain;
   }
 
-  /** An `up` that ends at a stage: returns its message, by the name of what failed. */
-  async endsAt(stage: Stage, changes: Config = {}): Promise<Readonly<Record<string, string>>> {
+  /** An `up` that ends at a stage, or at two that are side by side: returns their messages, by the names of what failed. */
+  async endsAt(
+    stage: Stage | readonly [Stage, Stage],
+    changes: Config = {},
+  ): Promise<Readonly<Record<string, string>>> {
     this.chain.configure(changes);
+    const expected = [stage].flat() as readonly Stage[];
     const run = await this.chain.run("up");
     const told = diagnostics(run.stdout);
     const failed = run.steps.filter((step) => step.failed);
     expect({
       code: run.code,
-      at: [...new Set(failed.map(({ type }) => type.split("/").at(-1)))],
+      at: [...new Set(failed.map(({ type }) => type.split("/").at(-1)))].sort(),
       run: run.stdout,
-    }).toEqual({ code: expect.any(Number), at: [stage], run: expect.any(String) });
+    }).toEqual({ code: expect.any(Number), at: expected.toSorted(), run: expect.any(String) });
     expect(run.code).not.toBe(0);
     // Only the program's messages: no stack trace, and nothing twice.
     expect(run.stdout + run.stderr).not.toMatch(/^\s+at .+:\d+:\d+\)?$/m);
     expect(Object.keys(told).toSorted()).toEqual(expect.arrayContaining(failed.map(({ name }) => name).toSorted()));
     const kept = await this.leftAlone(run);
     // Nothing after a closed gate, and not the gate itself.
-    const behind = stages.slice(stages.indexOf(stage) + 1);
-    const early = kept.filter(({ type }) => behind.some((one) => type.endsWith(one)) || isGate(type, stage));
+    const behind = stages.slice(Math.max(...expected.map((one) => stages.indexOf(one))) + 1);
+    const early = kept.filter(
+      ({ type }) => behind.some((one) => type.endsWith(one)) || expected.some((one) => isGate(type, one)),
+    );
     expect(early.map(({ name, type }) => `${type} ${name}`)).toEqual([]);
     return told;
   }
