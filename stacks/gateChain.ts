@@ -1,5 +1,5 @@
 // Adds gates to the chain: between the stages that they prove and those that wait for them.
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import type { OptionalPart } from "../components/gates/clusterFacts.ts";
 import { Gate } from "../components/gates/gate.ts";
 import type { GateDefinition } from "../components/gates/gateDefinition.ts";
@@ -36,7 +36,7 @@ export function gateChain(config: ClusterConfig): GateChain {
   const parts = clusterParts(config);
   const reports: Record<string, GateReport> = {};
   const all: Gate[] = [];
-  const openings: Record<string, pulumi.Output<string | undefined>> = {};
+  const openings: Record<string, pulumi.Output<string>> = {};
   return {
     reports,
     gate<Facts>(gate: GateDefinition<object, unknown, Facts>, known: Known<Facts>, after: After) {
@@ -69,6 +69,13 @@ export function gateChain(config: ClusterConfig): GateChain {
         reports[name] = { evidence: made.evidence, waited: made.waitedSeconds };
       return [made];
     },
-    end: () => void new StableGates(`${clusterName}-stable`, { openings }, { dependsOn: all }),
+    end: () => void new StableGates(`${clusterName}-stable`, { openings: known(openings) }, { dependsOn: all }),
   };
+}
+
+/** Without the gates of a state that an earlier version wrote, until they run again. */
+function known(openings: Readonly<Record<string, pulumi.Output<string>>>) {
+  return pulumi
+    .all(openings)
+    .apply((all) => Object.fromEntries(Object.entries(all).filter(([, opening]) => opening !== "")));
 }

@@ -37,10 +37,10 @@ export interface GateState extends GateProperties {
   readonly waitedSeconds: number;
   /** Conditions that a later observation found to be no longer met. */
   readonly drift: readonly string[];
-  /** Names this opening. States of earlier versions have none: their gates opened after their stability windows. */
-  readonly opening?: string;
+  /** Names this opening. Empty if an earlier version opened the gate: that was after its stability window. */
+  readonly opening: string;
   /** The openings of gates below that were proven before this gate opened. */
-  readonly proved?: readonly string[];
+  readonly proved: readonly string[];
 }
 
 /** Seconds for the one observation of a refresh, even if the cluster is unreachable. All gates are observed at the same time. */
@@ -56,6 +56,7 @@ export const operations = {
   migrate({ inputs, settings, ...state }) {
     const { nodes, ...rest } = inputs as GateState["inputs"];
     return {
+      ...{ opening: "", proved: [] },
       ...renamed(state, { waited: "waitedSeconds" }),
       inputs: nodes === undefined ? rest : { ...rest, nodes: nodesOf(nodes) },
       settings: renamed(settings, { deadline: "deadlineSeconds", stable: "stableSeconds" }),
@@ -66,7 +67,7 @@ export const operations = {
   create: opened,
 
   update({ opening }, news, context) {
-    if (opening !== undefined) openGates.forget(opening);
+    openGates.forget(opening);
     return opened(news, context);
   },
 
@@ -105,9 +106,9 @@ export const { create, read, update, remove } = calls;
 
 /** Takes note of each gate that the run leaves as it is: whether it is proven may only be known when a later gate runs. */
 export const diff: typeof calls.diff = (id, olds, news) => {
-  const { opening, proved = [] } = olds;
+  const { opening = "", proved = [] } = olds as Partial<GateState>;
   openGates.recordProof(proved);
-  if (opening !== undefined) {
+  if (opening !== "") {
     openGates.record(opening, () => {
       const gate = gateOf(news);
       return new OpenGate(gate.name, observeProof(gate, inputsOf(news), news.settings, systemClock));

@@ -26,7 +26,7 @@ export class Gate extends CheckoutResource {
   /** Seconds until it opened. */
   declare readonly waitedSeconds: pulumi.Output<number>;
   /** Names this opening: it differs each time that the gate runs. */
-  declare readonly opening: pulumi.Output<string | undefined>;
+  declare readonly opening: pulumi.Output<string>;
 
   constructor({ name: gate }: AnyGate, name: string, args: GateArgs, opts: pulumi.CustomResourceOptions) {
     const { secretTriggers = [], ...plain } = args;

@@ -3,7 +3,7 @@ import { CheckoutResource } from "../engine/checkoutResource.ts";
 
 export interface StableGatesArgs {
   /** By the gates' names, how they opened: when a gate runs again, this is waited for again. */
-  readonly openings: Readonly<Record<string, pulumi.Input<string | undefined>>>;
+  readonly openings: pulumi.Input<Readonly<Record<string, string>>>;
 }
 
 /** The end of the chain: every gate that has opened has stayed open for its stability window. */

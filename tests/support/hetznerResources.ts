@@ -42,6 +42,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     `sluice:talos:Talosconfig ${name}`,
     `pulumi-nodejs:dynamic/machines:QuorumGuard ${name}`,
     `talos:machine/secrets:Secrets ${name}`,
+    `pulumi-nodejs:dynamic/talos:ConfigContract ${name}`,
     ...nodes.map((node) => `sluice:talos:GeneratedMachineConfig ${name}-${node}`),
     `sluice:talos:AppliedMachineConfigs ${name}`,
     ...nodes.map((node) => `pulumi-nodejs:dynamic/talos:AppliedMachineConfig ${name}-${node}`),
