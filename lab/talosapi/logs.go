@@ -70,7 +70,7 @@ func (n *node) hasContainer(namespace string, driver common.ContainerDriver, id 
 		return err
 	}
 	for _, container := range containers {
-		// Of a pod's container the end of the id may be missing, which tells its runs apart.
+		// Of a pod's container the end of the id may be missing: it distinguishes its runs.
 		if container.GetId() == id || strings.Contains(id, ":") && strings.HasPrefix(container.GetId(), id+":") {
 			return nil
 		}

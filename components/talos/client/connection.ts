@@ -37,11 +37,13 @@ const loaded = loadPackageDefinition(
     { longs: String, enums: String, defaults: true },
   ),
 ) as unknown as {
-  readonly machine: { readonly MachineService: ServiceClientConstructor };
+  readonly machine: Readonly<Record<"MachineService" | "ImageService" | "LifecycleService", ServiceClientConstructor>>;
   readonly cosi: { readonly resource: { readonly State: ServiceClientConstructor } };
 };
 const services = {
   machine: loaded.machine.MachineService.service,
+  image: loaded.machine.ImageService.service,
+  lifecycle: loaded.machine.LifecycleService.service,
   state: loaded.cosi.resource.State.service,
 } as const satisfies Readonly<Record<string, ServiceDefinition>>;
 
