@@ -2,7 +2,7 @@
 import { charts } from "../../../scripts/toolchain/labTools.ts";
 import type { ModulePreparation, Program } from "../../../scripts/toolchain/tool.ts";
 
-const common = { purpose: "a fixture", seconds: 60, gigabytes: 2 };
+const common = { purpose: "a fixture", seconds: 60, gigabytes: 0.01 };
 
 export const fixtureTools: readonly Program[] = [
   {
