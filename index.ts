@@ -21,6 +21,5 @@ export const nodes = cluster.nodes;
 export const kubeconfig = cluster.kubeconfig;
 export const talosconfig = cluster.talosconfig;
 export const clientCertificateDaysLeft = cluster.clientCertificateDaysLeft;
-export const machineConfigurations = cluster.machineConfigurations;
 export const gates = cluster.gates;
 export const gitOpsRevision = cluster.gitOpsRevision ?? null; // the engine warns of what is undefined

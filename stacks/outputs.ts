@@ -20,8 +20,6 @@ export interface ClusterOutputs {
   readonly talosconfig: pulumi.Output<string>;
   /** Days until the certificate in `talosconfig` expires. */
   readonly clientCertificateDaysLeft: pulumi.Output<number>;
-  /** Each node's machine config. Secret. */
-  readonly machineConfigurations: Readonly<Record<string, pulumi.Output<string>>>;
   /** For `kubectl`. Secret. */
   readonly kubeconfig: pulumi.Output<string>;
   /** The evidence of each gate, and the seconds that it waited. */
@@ -62,7 +60,6 @@ export function clusterOutputs(config: ClusterConfig, args: OutputArgs): Cluster
     nodes: Object.fromEntries(nodes),
     talosconfig: configs.talosconfig,
     clientCertificateDaysLeft: pulumi.unsecret(credentials.apply(({ crt }) => daysLeft(crt, Date.now()))),
-    machineConfigurations: configs.machineConfigurations,
     kubeconfig,
     gates: reports,
     gitOpsRevision: gitOpsRevision(reports),

@@ -202,7 +202,7 @@ describe("nodes that drift", () => {
   });
 
   async function configOf(node: string): Promise<string> {
-    return (await chain.outputs()).machineConfigurations[node];
+    return (await chain.machineConfigs())[node] ?? "";
   }
 
   /** Made known to the lab's Image Factory. */

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import type { Ended } from "../../scripts/base/run.ts";
-import { plain, type State, settings, settingsPath, Workbench } from "../support/cli.ts";
+import { plainValue } from "../../scripts/stack/exported.ts";
+import { type State, settings, settingsPath, Workbench } from "../support/cli.ts";
 import { blockCommands } from "../support/docs.ts";
 import { leaksBelow, Secrets } from "../support/leaks.ts";
 import { type SeenProcess, watchProcesses } from "../support/processes.ts";
@@ -53,7 +54,7 @@ describe("a user's own environment", () => {
     Object.fromEntries(
       of.resources
         .filter(({ type }) => type === "sluice:talos:GeneratedMachineConfig")
-        .map(({ urn, outputs }) => [urn.split("::home-")[1], plain(outputs?.machineConfiguration)]),
+        .map(({ urn, outputs }) => [urn.split("::home-")[1], plainValue(outputs?.machineConfiguration) as string]),
     );
 
   const up = (...args: readonly string[]) => bench.npmWith({ within: withoutNetwork() }, "up", name, "--yes", ...args);

@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { parse, parseDocument } from "yaml";
 import { cacheFolder, root } from "../../scripts/base/paths.ts";
 import type { Ended } from "../../scripts/base/run.ts";
+import { plainValue } from "../../scripts/stack/exported.ts";
 import { type ChildOptions, runChild } from "./runChild.ts";
 
 export interface CallOptions extends Pick<ChildOptions, "onOutput"> {
@@ -152,7 +153,7 @@ export class State {
   outputs(type: string): Record<string, unknown> {
     const found = this.resources.filter((resource) => resource.type === type);
     if (found.length !== 1) throw new Error(`there are ${found.length} resources of type ${type}`);
-    return Object.fromEntries(Object.entries(found[0]?.outputs ?? {}).map(([key, value]) => [key, plain(value)]));
+    return Object.fromEntries(Object.entries(found[0]?.outputs ?? {}).map(([key, value]) => [key, plainValue(value)]));
   }
 }
 
@@ -180,12 +181,4 @@ export function settings(name: string): { readonly config: Record<string, unknow
 
 export function settingsPath(name: string): string {
   return join(root, `Pulumi.${name}.yaml`);
-}
-
-/** A value of an exported state without the marks of secrets. */
-export function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
-  if (typeof value !== "object" || value === null) return value;
-  if ("plaintext" in value) return plain(JSON.parse(String(value.plaintext)));
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }

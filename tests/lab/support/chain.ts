@@ -6,6 +6,7 @@ import { root } from "../../../scripts/base/paths.ts";
 import type { Ended } from "../../../scripts/base/run.ts";
 import { stageCharts } from "../../../scripts/lab/charts.ts";
 import { clusterFrom } from "../../../scripts/orphans/settleOrphans.ts";
+import { plainValue } from "../../../scripts/stack/exported.ts";
 import { parseClusterConfig } from "../../../stacks/config/config.ts";
 import { type ChainEnvironment, type ChainNode, type Config, completeNode, environment } from "./chainEnvironment.ts";
 import { Cloud } from "./cloud.ts";
@@ -183,6 +184,17 @@ export class Chain {
   // biome-ignore lint/suspicious/noExplicitAny: what they are is what the tests are about
   outputs(): Promise<any> {
     return this.engine.outputs();
+  }
+
+  /** The config of each node, as the state has it. */
+  async machineConfigs(): Promise<Readonly<Record<string, string>>> {
+    const { deployment } = await this.engine.exportedInPlainText();
+    const sent = (deployment.resources as StateResource[]).filter(({ type }) =>
+      type.endsWith("/talos:AppliedMachineConfig"),
+    );
+    return Object.fromEntries(
+      sent.map(({ inputs = {} }) => [inputs.node, plainValue(inputs.machineConfiguration) as string]),
+    );
   }
 
   /** All resources in the state, except the stack itself and default providers. */

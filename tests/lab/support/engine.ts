@@ -142,9 +142,14 @@ export class Engine {
     return JSON.parse(await this.said(["stack", "export", ...this.stack]));
   }
 
+  /** The stack with its secrets in plain text: `{ plaintext: "<JSON>" }`. */
+  async exportedInPlainText() {
+    return JSON.parse(await this.said(["stack", "export", ...this.stack, "--show-secrets"]));
+  }
+
   /** Changes resources in the state, whose secrets are in plain text meanwhile: `{ plaintext: "<JSON>" }`. */
   async rewrite(change: (resource: StateResource) => void): Promise<void> {
-    const state = JSON.parse(await this.said(["stack", "export", ...this.stack, "--show-secrets"]));
+    const state = await this.exportedInPlainText();
     for (const resource of state.deployment.resources) change(resource);
     await this.said(["stack", "import", ...this.stack, "--file", this.lab.write("state.json", JSON.stringify(state))]);
   }

@@ -76,8 +76,9 @@ export class Trouble {
   /** The names of the environment's secrets that the output contains. */
   async leaks(): Promise<string[]> {
     const secrets = new Secrets();
-    const { kubeconfig, talosconfig, machineConfigurations } = await this.chain.outputs();
-    for (const [name, text] of Object.entries<string>({ kubeconfig, talosconfig, ...machineConfigurations })) {
+    const { kubeconfig, talosconfig } = await this.chain.outputs();
+    const configs = await this.chain.machineConfigs();
+    for (const [name, text] of Object.entries<string>({ kubeconfig, talosconfig, ...configs })) {
       for (const [at, value] of secretValues(text)) secrets.add(`${name} ${at}`, value);
     }
     secrets.add("the token of the cloud", (await this.chain.lab.said("printenv", ["HCLOUD_TOKEN"])).trim());
