@@ -13,7 +13,7 @@ import type { AnyGate, Evidence } from "./gateDefinition.ts";
 import { observeProof, pass, type WaitContext, waitUntil } from "./gateWait.ts";
 import { OpenGate } from "./openGate.ts";
 import { openGates, proveAll } from "./openGates.ts";
-import { findGate } from "./registry.ts";
+import { findGate, isBelow } from "./registry.ts";
 
 /** A gate's properties in the state. */
 export interface GateProperties {
@@ -108,11 +108,13 @@ export const { create, read, update, remove } = calls;
 export const diff: typeof calls.diff = (id, olds, news) => {
   const { opening = "", proved = [] } = olds as Partial<GateState>;
   openGates.recordProof(proved);
-  if (opening !== "") {
-    openGates.record(opening, () => {
+  // With values that are not known yet it cannot be observed; it is compared again once they are.
+  if (opening !== "" && !hasUnknown(news)) {
+    const observe = () => {
       const gate = gateOf(news);
       return new OpenGate(gate.name, observeProof(gate, inputsOf(news), news.settings, systemClock));
-    });
+    };
+    openGates.record(opening, { name: news.gate, observe });
   }
   return calls.diff(id, olds, news);
 };
@@ -135,7 +137,7 @@ async function open(properties: GateProperties, context: WaitContext): Promise<O
   const { settings } = properties;
   const { clock, report, onWait } = context;
   const [gate, inputs] = [gateOf(properties), inputsOf(properties)];
-  const below = openGates.unproven();
+  const below = openGates.unproven((name) => isBelow(name, gate.name));
   const own = await pass(gate, inputs, settings, context);
   const remarks = gate.remarks?.(own.observation, inputs) ?? [];
   const trial = gate.trial?.(inputs);

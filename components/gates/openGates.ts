@@ -4,16 +4,23 @@ import type { OpenGate } from "./openGate.ts";
 /** An opening of a gate, by its id in the state. */
 type Opening = string;
 
+/** A gate as the state has it. */
+interface Recorded {
+  readonly name: string;
+  /** Observes it again. */
+  readonly observe: () => OpenGate;
+}
+
 export class OpenGates {
   /** Openings of this run, and of an earlier one that are being observed again. */
   private readonly open = new Map<Opening, OpenGate>();
-  /** Openings that the state has from earlier runs, each with the function that observes its gate again. */
-  private readonly recorded = new Map<Opening, () => OpenGate>();
+  /** Openings that the state has from earlier runs. */
+  private readonly recorded = new Map<Opening, Recorded>();
   private readonly proven = new Set<Opening>();
 
   /** The state has this opening, and nothing about its gate has changed. */
-  record(opening: Opening, observe: () => OpenGate): void {
-    this.recorded.set(opening, observe);
+  record(opening: Opening, gate: Recorded): void {
+    this.recorded.set(opening, gate);
   }
 
   /** A later gate has opened, which waited for these. */
@@ -34,13 +41,17 @@ export class OpenGates {
     );
   }
 
-  /** What a gate has to wait for before it opens. An earlier run may have ended before a window had: then its gate is observed again, from now on. */
-  unproven(): ReadonlyMap<Opening, OpenGate> {
-    for (const [opening, observe] of this.recorded) {
+  /**
+   * What a gate has to wait for before it opens: the gates below it. An earlier run may have ended before a window had: then its gate is observed again, from
+   * now on. Gates above may be recorded already: before the engine replaces a machine, it compares everything that depends on it.
+   */
+  unproven(isBelow: (gate: string) => boolean): ReadonlyMap<Opening, OpenGate> {
+    for (const [opening, { name, observe }] of this.recorded) {
+      if (!isBelow(name)) continue;
       this.recorded.delete(opening);
       if (!this.proven.has(opening)) this.add(opening, observe());
     }
-    return new Map([...this.open].filter(([opening]) => !this.proven.has(opening)));
+    return new Map([...this.open].filter(([opening, { name }]) => isBelow(name) && !this.proven.has(opening)));
   }
 }
 

@@ -32,6 +32,11 @@ export const gates: readonly AnyGate[] = [
 
 export const gateNames = gates.map(({ name }) => name);
 
+/** Whether one gate comes before another in the chain. */
+export function isBelow(one: string, other: string): boolean {
+  return gateNames.indexOf(one) < gateNames.indexOf(other);
+}
+
 /** Undefined for a gate that this version does not know. */
 export function findGate(name: string): AnyGate | undefined {
   return gates.find((gate) => gate.name === name);

@@ -17,7 +17,7 @@ export const operations = {
 
   async create(inputs, { clock, report, onWait, gates }) {
     const began = clock.now();
-    const unproven = gates.unproven();
+    const unproven = gates.unproven(() => true);
     const stableSeconds = await proveAll(unproven, report, () => clock.now());
     onWait?.({ began, held: began, opened: clock.now(), stableSeconds });
     return { ...inputs, proved: [...unproven.keys()] };

@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { Chain, type Run } from "../lab/support/chain.ts";
 import type { Fact } from "../lab/support/facts.ts";
+import { onlyProves } from "../lab/support/gates.ts";
 
 jest.setTimeout(300_000);
 
 /** What a run did, gates aside. */
 function steps({ steps: all }: Run): string[] {
   return all
-    .filter(({ type }) => !type.includes("dynamic/gates:"))
+    .filter(({ type }) => !onlyProves(type))
     .map(({ op, type, name }) => `${op} ${type.split(":").at(-1)} ${name}`)
     .sort();
 }

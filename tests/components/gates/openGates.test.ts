@@ -11,7 +11,16 @@ function opened(name: string) {
   return { gate: new OpenGate(name, promise), prove: () => resolve(), fail: (error: Error) => reject(error) };
 }
 
-const unproven = () => [...gates.unproven()].map(([opening, { name }]) => `${opening} ${name}`);
+/** In the state, and not to be observed. */
+const never = {
+  name: "Etcd",
+  observe: () => {
+    throw new Error("observed");
+  },
+};
+
+const unproven = (isBelow = (_: string) => true) =>
+  [...gates.unproven(isBelow)].map(([opening, { name }]) => `${opening} ${name}`);
 
 describe("S3.2 S10.1 the gates that have opened", () => {
   beforeEach(() => {
@@ -30,10 +39,11 @@ describe("S3.2 S10.1 the gates that have opened", () => {
 
   test("are observed again if an earlier run ended before their window did, but not before a gate needs that", () => {
     const observed: string[] = [];
-    gates.record("a", () => {
+    const observe = () => {
       observed.push("Etcd");
       return opened("Etcd").gate;
-    });
+    };
+    gates.record("a", { name: "Etcd", observe });
     expect(observed).toEqual([]);
     expect(unproven()).toEqual(["a Etcd"]);
     expect(unproven()).toEqual(["a Etcd"]);
@@ -41,14 +51,18 @@ describe("S3.2 S10.1 the gates that have opened", () => {
   });
 
   test("are not observed again if a later gate has proven them, or if they run again themselves", () => {
-    const never = () => {
-      throw new Error("observed");
-    };
     gates.record("a", never);
     gates.record("b", never);
     gates.recordProof(["a"]);
     gates.forget("b");
     expect(unproven()).toEqual([]);
+  });
+
+  test("are waited for by the gates above them alone, also if the engine compared those first", () => {
+    gates.record("b", never);
+    gates.add("a", opened("Preflight").gate);
+    gates.add("c", opened("GitOpsReady").gate);
+    expect(unproven((name) => name === "Preflight")).toEqual(["a Preflight"]);
   });
 
   test("are waited for together, with what each waits for and how long it took", async () => {
@@ -58,7 +72,7 @@ describe("S3.2 S10.1 the gates that have opened", () => {
     const told: string[] = [];
     let now = 1_000;
     const waited = proveAll(
-      gates.unproven(),
+      gates.unproven(() => true),
       (text) => told.push(text),
       () => now,
     );
@@ -78,7 +92,7 @@ describe("S3.2 S10.1 the gates that have opened", () => {
     etcd.fail(new Error("gate Etcd opened, and then failed"));
     const prove = () =>
       proveAll(
-        gates.unproven(),
+        gates.unproven(() => true),
         () => undefined,
         () => 0,
       );
