@@ -9,6 +9,8 @@ const shared = {
 export default {
   // By default Jest leaves one core to others, which of two is half.
   maxWorkers: "100%",
+  // Jest's own 5 s are too few for a test that starts a process, on a machine that others use too.
+  testTimeout: 30_000,
   testSequencer: "<rootDir>/tests/support/longestFirst.mjs",
   projects: [
     {
