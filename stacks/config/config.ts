@@ -7,11 +7,11 @@ import { addressesInside, sharedAddresses, takenAddresses } from "../rules/addre
 import { nameservers, nicMacs, staticAddressing, vlanTrunk } from "../rules/addressing.ts";
 import { backups } from "../rules/backup.ts";
 import { knownNames } from "../rules/catalogues.ts";
-import { ciliumNeeds, ciliumValues } from "../rules/cilium.ts";
+import { ciliumNeeds, ciliumTolerations, ciliumValues } from "../rules/cilium.ts";
 import { retryDelays, stabilityWindow } from "../rules/durations.ts";
 import { endpointKnown, endpointLeads } from "../rules/endpoint.ts";
 import { gitCredentials, gitHostKeys, gitKey, sopsKey, tailnetKey } from "../rules/gitKeys.ts";
-import { gitSource, gitUrl } from "../rules/gitSource.ts";
+import { gitHost, gitSource, gitUrl } from "../rules/gitSource.ts";
 import { doubledImageEntries } from "../rules/image.ts";
 import { installDisk, kernelArguments } from "../rules/install.ts";
 import { ownedKernelArgs } from "../rules/kernelArgs.ts";
@@ -19,16 +19,23 @@ import { onLab } from "../rules/lab.ts";
 import { certSANs, featureGates, hostResolver, kernelLogs } from "../rules/machineFeatures.ts";
 import { machineSecrets } from "../rules/machineSecrets.ts";
 import { machineNames, nodeIdentity, unicastMacs } from "../rules/nodeIdentity.ts";
-import { labelSpelling, workerLabels } from "../rules/nodeLabels.ts";
-import { patchContent, patchImages, patchRoles } from "../rules/patchContent.ts";
+import { kubernetesOwn, labelSpelling, workerLabels } from "../rules/nodeLabels.ts";
+import { cloudController, patchContent, patchImages, patchRoles, plainSecrets } from "../rules/patchContent.ts";
 import { patchConditions, patchNames, patchNodes } from "../rules/patches.ts";
 import { foreignNodeKeys, foreignSections } from "../rules/platform.ts";
 import { networkAddresses, overlappingRanges, rangeSizes } from "../rules/ranges.ts";
 import { controlPlaneCount, schedulable } from "../rules/roles.ts";
 import { sealingKey } from "../rules/sealingKey.ts";
-import { announcedServices, serviceAddresses } from "../rules/services.ts";
+import { announcedServices, announcingCilium, serviceAddresses } from "../rules/services.ts";
 import { outsideAddresses, specialAddresses } from "../rules/specialAddresses.ts";
-import { tailnetNames, tailscaleExtension, tailscaleInterface, tailscaleKey } from "../rules/tailscale.ts";
+import {
+  tailnetNames,
+  tailnetRanges,
+  tailscaleArgs,
+  tailscaleExtension,
+  tailscaleInterface,
+  tailscaleKey,
+} from "../rules/tailscale.ts";
 import { knownContract, supportedVersions } from "../rules/versions.ts";
 import { virtualAddress } from "../rules/virtualAddress.ts";
 import { volumes } from "../rules/volumes.ts";
@@ -62,6 +69,8 @@ const firstRules = [
   tailscaleKey,
   tailnetNames,
   tailscaleInterface,
+  tailnetRanges,
+  tailscaleArgs,
   nameservers,
   nodeIdentity,
   unicastMacs,
@@ -69,6 +78,7 @@ const firstRules = [
   machineNames,
   labelSpelling,
   workerLabels,
+  kubernetesOwn,
   foreignSections,
   foreignNodeKeys,
 ];
@@ -88,17 +98,22 @@ const lastRules = [
   patchNodes,
   patchNames,
   patchContent,
+  plainSecrets,
+  cloudController,
   patchImages,
   patchRoles,
   ciliumNeeds,
+  ciliumTolerations,
   ciliumValues,
   announcedServices,
   serviceAddresses,
+  announcingCilium,
   volumes,
   machineSecrets,
   sealingKey,
   gitSource,
   gitUrl,
+  gitHost,
   gitCredentials,
   gitKey,
   gitHostKeys,

@@ -35,6 +35,18 @@ const vmAndImage = rule(["settings", "image"], function* ({ settings: proxmox, i
   }
 });
 
+/** S2.5: every VM has one disk, on a SCSI controller. */
+const vmDisk = rule(["install", "nodes"], function* ({ install, nodes }) {
+  const disks = [
+    { path: "install.disk", disk: install.disk },
+    ...nodes.map((node, index) => ({ path: `nodes[${index}].install.disk`, disk: node.install?.disk })),
+  ];
+  for (const { path, disk } of disks) {
+    if (disk === undefined || disk === "/dev/sda" || !/^\/dev\/[^/]+$/.test(disk)) continue;
+    yield { path, message: `${disk} is not there in a VM that Sluice creates: its only disk is /dev/sda` };
+  }
+});
+
 /** S4.1: VM ids are set, because ids that follow from a position would change with the list. */
 const vmPlaces = rule(["settings", "nodes"], function* ({ settings: proxmox, nodes }) {
   for (const [index, host] of proxmox.hosts.entries()) {
@@ -122,4 +134,14 @@ const onLab = rule(["lab", "settings"], function* ({ lab, settings: { endpoint, 
   }
 });
 
-export const proxmoxRules = [proxmoxNames, proxmoxSizes, vmAndImage, vmPlaces, vmSpread, vmSizes, vmAddressing, onLab];
+export const proxmoxRules = [
+  proxmoxNames,
+  proxmoxSizes,
+  vmAndImage,
+  vmDisk,
+  vmPlaces,
+  vmSpread,
+  vmSizes,
+  vmAddressing,
+  onLab,
+];

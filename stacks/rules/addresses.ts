@@ -21,13 +21,9 @@ export const addressesInside = rule(["network", "platform", "settings", "nodes",
     if (isInTailnet && path === "network.vip" && !contains(nodeCidr, address)) continue;
     if (!contains(nodeCidr, address)) {
       yield { path, message: `${address} is outside network.nodeCidr ${nodeCidr}` };
-    } else if (prefixLength(nodeCidr) <= 30 && address === networkAddress(nodeCidr)) {
-      yield {
-        path,
-        message: `${address} is the address of the network ${nodeCidr} itself: no host can have the first address`,
-      };
-    } else if (prefixLength(nodeCidr) <= 30 && address === broadcastAddress(nodeCidr)) {
-      yield { path, message: `${address} is the broadcast address of ${nodeCidr}: no host can have the last address` };
+    } else {
+      const message = endFault(nodeCidr, address);
+      if (message !== undefined) yield { path, message };
     }
   }
 });
@@ -48,6 +44,10 @@ export const takenAddresses = rule(["network", "platform", "settings", "nodes"],
   const { platform, settings, network } = config;
   const taken = platform.takenAddresses?.(settings) ?? [];
   const own = places(config).filter(({ path }) => path !== "network.gateway");
+  for (const { path, value } of taken) {
+    const message = endFault(network.nodeCidr, value);
+    if (message !== undefined) yield { path, message };
+  }
   for (const { path, address } of own) {
     const owner = taken.find(({ value }) => value === address);
     if (owner !== undefined) {
@@ -57,15 +57,29 @@ export const takenAddresses = rule(["network", "platform", "settings", "nodes"],
   // The gateway, or a hypervisor, may be a nameserver. What the cluster itself has is no nameserver when its nodes start.
   for (const [index, address] of network.nameservers.entries()) {
     if (address === network.gateway) continue;
+    const path = `network.nameservers[${index}]`;
+    const message = endFault(network.nodeCidr, address);
+    if (message !== undefined) yield { path, message };
     const owner = own.find((place) => place.address === address);
     if (owner !== undefined) {
       yield {
-        path: `network.nameservers[${index}]`,
+        path,
         message: `${address} is the address of ${owner.title}: nodes need a nameserver before the cluster runs`,
       };
     }
   }
 });
+
+/** The first and the last address of a range are no host's. */
+function endFault(cidr: string, address: string): string | undefined {
+  if (prefixLength(cidr) > 30) return undefined;
+  if (address === networkAddress(cidr)) {
+    return `${address} is the address of the network ${cidr} itself: no host can have the first address`;
+  }
+  return address === broadcastAddress(cidr)
+    ? `${address} is the broadcast address of ${cidr}: no host can have the last address`
+    : undefined;
+}
 
 /** The gateway first, then the nodes: of two with one address the later is reported, and a VIP is easier to move than a node. */
 export function places({ network, platform, settings, nodes }: PlacedConfig): Place[] {

@@ -1,6 +1,8 @@
 import { isX25519 } from "../../components/backup/ageFile.ts";
-import { readCron } from "../../components/model/cron.ts";
+import { longestPauseMs, readCron } from "../../components/model/cron.ts";
 import { rule } from "./rule.ts";
+
+const hourMs = 3_600_000;
 
 const credentials = ["backupS3AccessKey", "backupS3SecretKey"] as const;
 
@@ -27,7 +29,15 @@ export const backups = rule(["backup", "ageRecipients", ...credentials], functio
     }
   }
   if (schedule === undefined) return;
-  if (readCron(schedule) === undefined) {
+  const cron = readCron(schedule);
+  const pauseMs = cron && longestPauseMs(cron, new Date(0));
+  if (backup.maxAgeHours !== undefined && pauseMs !== undefined && pauseMs > backup.maxAgeHours * hourMs) {
+    yield {
+      path: "backup.maxAgeHours",
+      message: `is ${backup.maxAgeHours}, but '${schedule}' can take ${Math.ceil(pauseMs / hourMs)} hours until the next backup: the newest would count as drift before that`,
+    };
+  }
+  if (cron === undefined) {
     const form = "minute, hour, day of the month, month and day of the week, such as '0 */6 * * *'";
     yield { path: "backup.schedule", message: `'${schedule}' is no cron expression: ${form}` };
   }

@@ -34,6 +34,12 @@ export const endpointLeads = rule(["endpoint", "network", "platform", "settings"
       message: "localhost leads every client to itself: set a name or an address of the control planes",
     };
   }
+  if (/^kubernetes(\.default)?$|\.svc$/.test(endpoint)) {
+    yield {
+      path: "endpoint",
+      message: `${endpoint} is a name that only pods resolve: use one that nodes and clients resolve`,
+    };
+  }
   if (endpoint === network.dnsDomain || endpoint.endsWith(`.${network.dnsDomain}`)) {
     yield {
       path: "endpoint",

@@ -10,6 +10,9 @@ export const gitCredentials = rule(["flux", "fluxGitPassword", "fluxGitSshKey"],
   const isSsh = flux.url?.startsWith("ssh://") ?? false;
   if (password !== undefined && (isSsh || !hasFlux(config))) yield unused("fluxGitPassword", "https://");
   if (sshKey !== undefined && !isSsh) yield unused("fluxGitSshKey", "ssh://");
+  if (password !== undefined && /[\r\n]/.test(password)) {
+    yield { path: "fluxGitPassword", message: `has a line break: it must be the password alone; ${hidden}` };
+  }
   if (isSsh && sshKey === undefined) {
     yield {
       path: "fluxGitSshKey",

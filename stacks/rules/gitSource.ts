@@ -2,6 +2,22 @@ import { isIPv4 } from "node:net";
 import { flux as fluxSettings } from "../../components/model/settings/platform.ts";
 import { rule } from "./rule.ts";
 
+/** Pages behind the address of a repository: of any server by their names, of these by the place, where more would be no repository. */
+const pages = [
+  /^(\/.*?)\/(?:-\/)?(tree|blob|src\/branch|commits?)\/./,
+  /^(\/[^/]+\/.+?)\/(raw|pull|pulls|merge_requests)\/./,
+  /^(\/.*?)\/-\/([^/]+)/,
+];
+const pagesOfTwoParts = /^(\/[^/]+\/[^/]+)\/([^/]+)/;
+const hasTwoParts = /^(github\.com|codeberg\.org|bitbucket\.org)$/;
+
+/** Hosts of pages and APIs, beside the host that has the repositories. */
+const repositoryHosts: Readonly<Record<string, string>> = {
+  "raw.githubusercontent.com": "github.com",
+  "api.github.com": "github.com",
+  "codeload.github.com": "github.com",
+};
+
 /** Without a repository Flux reconciles nothing, and its gate never opens. */
 export const gitSource = rule(["flux"], function* ({ flux }) {
   if (flux.url !== undefined || flux.enabled === false) return;
@@ -22,6 +38,18 @@ export const gitSource = rule(["flux"], function* ({ flux }) {
   }
 });
 
+/** Only pods resolve names of the cluster's domain, and in it only those of its Services: a public domain would hide the repository. */
+export const gitHost = rule(["flux", "network"], function* ({ flux: { url }, network: { dnsDomain } }) {
+  if (url === undefined) return;
+  const { hostname } = new URL(url);
+  if (hostname.endsWith(`.${dnsDomain}`) && !hostname.endsWith(`.svc.${dnsDomain}`)) {
+    yield {
+      path: "flux.url",
+      message: `${hostname} is in network.dnsDomain ${dnsDomain}, where pods find Services only: use another domain for the cluster`,
+    };
+  }
+});
+
 /** Checked here and not in the schema, whose message would show the value. */
 export const gitUrl = rule(["flux"], function* ({ flux: { url } }) {
   if (url === undefined) return;
@@ -35,8 +63,12 @@ export const gitUrl = rule(["flux"], function* ({ flux: { url } }) {
   if (search !== "" || hash !== "") {
     yield { path, message: "has a part behind '?' or '#': it must be the address that 'git clone' takes" };
   }
-  const [, repository, page] = /^(.*?)\/(?:-\/)?(tree|blob|src\/branch|commits?)\/./.exec(pathname) ?? [];
-  if (repository !== undefined) {
+  const forms = hasTwoParts.test(hostname) ? [...pages, pagesOfTwoParts] : pages;
+  const [, repository, page] = forms.map((form) => form.exec(pathname)).find((found) => found !== null) ?? [];
+  const host = repositoryHosts[hostname];
+  if (host !== undefined) {
+    yield { path, message: `${hostname} has no repositories: they are at ${protocol}//${host}/<owner>/<repository>` };
+  } else if (repository !== undefined) {
     const clone = `${protocol}//${hostname}${repository}`;
     yield {
       path,

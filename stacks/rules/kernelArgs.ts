@@ -6,6 +6,7 @@ const owned: Readonly<Record<string, string>> = {
   "talos.platform": "the image is made for one platform, and a node with another one finds no config",
   "talos.config": "Sluice sends the config to the node, which would wait for that address instead",
   "talos.hostname": "use nodes[].name",
+  "talos.experimental.wipe": "it is part of the image, so every boot would wipe the disk",
   ip: "use network.addressing: the address of one node would be that of all",
 };
 
@@ -19,8 +20,12 @@ export const ownedKernelArgs = rule(["image", "install"], function* ({ image, in
     const name = arg.replace(/^-/, "").replace(/=.*$/s, "");
     if (/\s/.test(arg)) {
       yield { path, message: "has blanks in it: write each argument as an entry of its own" };
-    } else if (owned[name] !== undefined) {
-      yield { path, message: `${name} cannot be set: ${owned[name]}` };
+    } else if (/^['"]|'$/.test(arg)) {
+      yield { path, message: "has quotes that would be part of it: write it without them" };
+    } else {
+      // Such as talos.config.inline
+      const owner = Object.keys(owned).find((one) => name === one || name.startsWith(`${one}.`));
+      if (owner !== undefined) yield { path, message: `${name} cannot be set: ${owned[owner]}` };
     }
   }
 });

@@ -72,6 +72,23 @@ export const workerLabels = rule(["nodes"], function* ({ nodes }) {
   }
 });
 
+/** What the kubelet says of its node, and pods select it by. */
+const factLabels = ["kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch"];
+
+/** Labels and taints that Kubernetes itself sets and removes. */
+export const kubernetesOwn = rule(["nodes"], function* ({ nodes }) {
+  for (const [index, { labels, taints }] of nodes.entries()) {
+    for (const key of Object.keys(labels).filter((label) => factLabels.includes(label))) {
+      const message = "is set by the kubelet, and pods of the system select nodes by it: use a label of your own";
+      yield { path: yamlPath(["nodes", index, "labels", key]), message };
+    }
+    for (const key of Object.keys(taints).filter((taint) => /^node\.(cloudprovider\.)?kubernetes\.io\//.test(taint))) {
+      const message = "is set and removed by Kubernetes, and its pods wait until that happens: use a taint of your own";
+      yield { path: yamlPath(["nodes", index, "taints", key]), message };
+    }
+  }
+});
+
 function isForbidden(label: string): boolean {
   const domain = label.includes("/") ? label.slice(0, label.indexOf("/")) : "";
   const isIn = (parent: string) => domain === parent || domain.endsWith(`.${parent}`);

@@ -4,6 +4,7 @@ const fromSecrets = "the machine secrets are the same on all nodes, and a node w
 const fromImage =
   "the installer follows from talosVersion and image, and another one would drop extensions and kernel arguments";
 const fromGates = "use machine.kubelet.featureGates and machine.apiServer.featureGates, which must match";
+const fromName = "a node's name in Kubernetes is nodes[].name, by which gates wait for it";
 const fromKubePrism = "Cilium reaches the Kubernetes API by KubePrism on port 7445";
 
 /** Each path with what to do instead. */
@@ -25,6 +26,14 @@ export const ownedConfig: Readonly<Record<string, string>> = {
   "machine.acceptedCAs": fromSecrets,
   "machine.token": fromSecrets,
   "machine.kubelet.extraArgs.feature-gates": fromGates,
+  "machine.kubelet.extraArgs.node-labels": "use nodes[].labels",
+  "machine.kubelet.extraArgs.register-with-taints": "use nodes[].taints",
+  "machine.kubelet.extraArgs.hostname-override": fromName,
+  "machine.kubelet.extraArgs.cluster-domain": "use network.dnsDomain",
+  "machine.kubelet.registerWithFQDN": fromName,
+  "machine.kubelet.skipNodeRegistration": "the gate NodesJoined waits for every node",
+  "machine.kubelet.extraConfig.registerNode": "the gate NodesJoined waits for every node",
+  "machine.kubelet.extraConfig.registerWithTaints": "use nodes[].taints",
   "machine.kubelet.extraConfig.featureGates": fromGates,
   "machine.kubelet.extraConfig.clusterDomain": "use network.dnsDomain",
   "cluster.ca": fromSecrets,

@@ -1,6 +1,7 @@
 import { didYouMean } from "../../components/model/suggest.ts";
 import { isMapping } from "../../components/model/untyped.ts";
 import type { Fault } from "../base/fault.ts";
+import { yamlPath } from "../schema/yamlPath.ts";
 import { kubernetesImages, ownedConfig, ownedDocuments } from "./ownedConfig.ts";
 import { allPatches, type ListedPatch } from "./patches.ts";
 import { rule } from "./rule.ts";
@@ -13,6 +14,61 @@ export const patchContent = rule(["patches", "secretPatches"], (config) =>
     listed.patch.patch.kind === undefined ? machineConfigFaults(listed) : documentFaults(listed),
   ),
 );
+
+/** S2.2: fields of the machine config, and of its documents, whose text is a secret. */
+const secretFields = /^(password|identityToken|passphrase|privateKey|presharedKey)$/;
+
+/** What would be in plain text in the environment's file. */
+export const plainSecrets = rule(["patches"], ({ patches }) =>
+  patches.flatMap(({ patch }, index) =>
+    secretPaths(patch).map((path) => ({
+      path: yamlPath(["patches", index, "patch", ...path]),
+      message: "is secret, and in plain text here: move the patch to secretPatches; the value is not shown",
+    })),
+  ),
+);
+
+function secretPaths(value: unknown, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => secretPaths(item, [...path, index]));
+  if (isMapping(value)) return Object.entries(value).flatMap(([key, item]) => secretPaths(item, [...path, key]));
+  if (typeof value !== "string" || value === "") return [];
+  const [name, above] = [path.at(-1), path.at(-2)];
+  const isSecret =
+    (typeof name === "string" && (secretFields.test(name) || (name === "auth" && above === "auth"))) ||
+    /^TS_AUTHKEY=./.test(value) ||
+    /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/.test(value);
+  return isSecret ? [path] : [];
+}
+
+const controllerKeys = [
+  ["cluster", "externalCloudProvider", "enabled"],
+  ["machine", "kubelet", "extraArgs", "cloud-provider"],
+] as const;
+const manifestKeys = [
+  ["cluster", "externalCloudProvider", "manifests"],
+  ["cluster", "extraManifests"],
+  ["cluster", "inlineManifests"],
+] as const;
+
+/** Nodes keep a taint until a cloud controller runs, and what is installed later would find no node. */
+export const cloudController = rule(["patches", "secretPatches", "platform", "settings"], function* (config) {
+  const patches = allPatches(config);
+  const isInstalled =
+    config.platform.hasCloudController(config.settings) ||
+    patches.some(({ patch }) => manifestKeys.some((key) => valueAt(patch.patch, key) !== undefined));
+  if (isInstalled) return;
+  for (const { path, patch } of patches) {
+    for (const key of controllerKeys) {
+      const value = valueAt(patch.patch, key);
+      if (value !== true && value !== "external") continue;
+      yield {
+        path: `${path}.patch.${key.join(".")}`,
+        message:
+          "needs a cloud controller, and none is installed: add its manifests in cluster.inlineManifests or cluster.extraManifests, or pods find no node",
+      };
+    }
+  }
+});
 
 /** Another version's image would run beside gates and patches for this one. */
 export const patchImages = rule(["patches", "secretPatches", "kubernetesVersion"], function* (config) {

@@ -42,7 +42,8 @@ export const overlappingRanges = rule(["network", "platform", "settings"], funct
 });
 
 /** The controller manager assigns a /24 of the pod range to every node, and the cluster's DNS has the tenth service address. */
-export const rangeSizes = rule(["network", "nodes"], function* ({ network, nodes }) {
+export const rangeSizes = rule(["network", "nodes", "kubernetesVersion"], function* (config) {
+  const { network, nodes, kubernetesVersion } = config;
   const room = 2 ** Math.max(0, 24 - prefixLength(network.podCidr));
   if (prefixLength(network.podCidr) > 24 || room < nodes.length) {
     const needed = 24 - Math.ceil(Math.log2(nodes.length));
@@ -55,6 +56,13 @@ export const rangeSizes = rule(["network", "nodes"], function* ({ network, nodes
     yield {
       path: "network.serviceCidr",
       message: `${network.serviceCidr} is too small, the cluster's DNS has the tenth address: it must be a /28 or larger`,
+    };
+  }
+  // Its API server keeps a bitmap of the range; from 1.34 on it keeps an object for each address that is in use.
+  if (prefixLength(network.serviceCidr) < 12 && Number(kubernetesVersion.split(".")[1]) < 34) {
+    yield {
+      path: "network.serviceCidr",
+      message: `${network.serviceCidr} is too large for the API server of Kubernetes ${kubernetesVersion}, which would not start: it must be a /12 or smaller`,
     };
   }
   if (prefixLength(network.nodeCidr) > 30) {

@@ -1,9 +1,21 @@
 import { isIPv4 } from "node:net";
+import { isMapping } from "../../components/model/untyped.ts";
 import { addressSpan, isInOrder, spanHas, spansMeet } from "../../components/network/addressSpan.ts";
 import { broadcastAddress, contains, networkAddress } from "../../components/network/cidr.ts";
 import type { ClusterConfig } from "../schema/clusterConfig.ts";
 import { type PlacedConfig, places } from "./addresses.ts";
 import { rule } from "./rule.ts";
+
+/** Cilium answers for them only with this. */
+export const announcingCilium = rule(["services", "cilium"], function* ({ services, cilium: { values } }) {
+  const own = values.l2announcements;
+  if (services.announce === "cilium" && isMapping(own) && own.enabled === false) {
+    yield {
+      path: "cilium.values.l2announcements.enabled",
+      message: "is false, but services.announce is 'cilium', which needs it: remove it",
+    };
+  }
+});
 
 /** Addresses of Services need a program that answers for them in the node network. */
 export const announcedServices = rule(["platform", "network", "services"], function* ({ platform, network, services }) {
@@ -24,6 +36,12 @@ export const announcedServices = rule(["platform", "network", "services"], funct
       path: "services.addresses",
       message: `is empty, but services.announce is '${announce}': Services would get no address`,
     };
+  }
+  for (const [index, pattern] of interfaces.entries()) {
+    if (announce === "cilium" && !isPattern(pattern)) {
+      const message = `'${pattern}' is no regular expression such as ^eth[0-9]+: Cilium would answer on no interface`;
+      yield { path: `services.interfaces[${index}]`, message };
+    }
   }
   if (announce !== "kube-vip") return;
   if (network.vipBy !== "kube-vip") {
@@ -86,4 +104,14 @@ function takenAddresses(config: PlacedConfig & Pick<ClusterConfig, "endpoint">) 
 function isAlone(config: PlacedConfig & Pick<ClusterConfig, "endpoint">): boolean {
   const { endpoint } = config;
   return endpoint !== undefined && isIPv4(endpoint) && places(config).every(({ address }) => address !== endpoint);
+}
+
+/** As Go reads it: without lookaround, and with flags and names of groups that JavaScript writes in another way. */
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text.replace(/\(\?[imsU]+\)/g, "").replaceAll("(?P<", "(?<"));
+    return !/\(\?<?[=!]/.test(text);
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,4 @@
+import { networkOf, overlaps } from "../../components/network/cidr.ts";
 import { tailnetName } from "../../components/talos/config/patches/tailscale.ts";
 import type { ClusterConfig } from "../schema/clusterConfig.ts";
 import { rule } from "./rule.ts";
@@ -45,6 +46,48 @@ export const tailnetNames = rule(["clusterName", "tailscale", "nodes"], function
       const message = `names nodes[${index}] (${node.name}) '${name}', which is not a DNS label: letters, digits and '-', 63 at most; '{cluster}' and '{node}' are replaced`;
       return yield { path: "tailscale.hostname", message };
     }
+  }
+});
+
+/** S4.5: the range of all tailnets. Nodes drop packets from it that do not come through the tailnet. */
+const tailnetRange = "100.64.0.0/10";
+
+export const tailnetRanges = rule(["tailscale", "network"], function* ({ tailscale, network }) {
+  if (!tailscale.enabled) return;
+  for (const key of ["nodeCidr", "podCidr", "serviceCidr"] as const) {
+    if (!overlaps(network[key], tailnetRange)) continue;
+    const message = `${network[key]} overlaps ${tailnetRange}, the addresses of tailnets: nodes drop packets from these that do not come from the tailnet`;
+    yield { path: `network.${key}`, message };
+  }
+  for (const [index, route] of tailscale.routes.entries()) {
+    const path = `tailscale.routes[${index}]`;
+    if (route !== networkOf(route)) {
+      yield { path, message: `${route} is an address in a range, not a range: did you mean ${networkOf(route)}?` };
+    } else if (route === "0.0.0.0/0") {
+      yield {
+        path,
+        message: "is everything, which Tailscale announces of exit nodes only: use extraArgs: [--advertise-exit-node]",
+      };
+    }
+  }
+});
+
+/** Arguments of `tailscale up` that other keys set, each with that key. */
+const ownedArgs: Readonly<Record<string, string>> = {
+  "auth-key": "tailscaleAuthKey, which is secret",
+  authkey: "tailscaleAuthKey, which is secret",
+  "login-server": "tailscale.loginServer",
+  hostname: "tailscale.hostname",
+  "advertise-routes": "tailscale.routes",
+};
+
+/** S4.5: one that is given twice fails, and a key among them would be in plain text. Its value is not shown. */
+export const tailscaleArgs = rule(["tailscale"], function* ({ tailscale }) {
+  for (const [index, arg] of tailscale.extraArgs.entries()) {
+    const name = arg.replace(/^--?/, "").replace(/=.*$/s, "");
+    const key = ownedArgs[name];
+    if (key !== undefined)
+      yield { path: `tailscale.extraArgs[${index}]`, message: `--${name} cannot be set here: use ${key}` };
   }
 });
 

@@ -36,6 +36,7 @@ export const image = z
         (text) => /^[a-z0-9.-]+(:\d+)?$/.test(text) && URL.canParse(`https://${text}`),
         "must be a host name without scheme or path",
       )
+      .refine((text) => !/^(localhost|127\.)/.test(text), "must be a host that nodes reach, and not the node itself")
       .default("factory.talos.dev")
       .meta({
         form: "host name",
@@ -48,7 +49,14 @@ export const image = z
 
 /** By the names of the kernel and of udev. */
 function isPartition(device: string): boolean {
-  return /^\/dev\/([shvx]d[a-z]+\d+|xvd[a-z]+\d+|(nvme\d+n\d+|mmcblk\d+|nbd\d+)p\d+|disk\/.*-part\d+)$/.test(device);
+  return /^\/dev\/([shvx]d[a-z]+\d+|xvd[a-z]+\d+|(nvme\d+n\d+|mmcblk\d+|nbd\d+)p\d+|disk\/(.*-part\d+|by-(uuid|label|part\w+)\/.*))$/.test(
+    device,
+  );
+}
+
+/** What is no disk. Names of the kernel have no capitals. */
+function isNoDisk(device: string): boolean {
+  return /^\/dev\/((loop|sr|ram|zram|fd)\d|(null|zero|full|u?random)$|[^/]*[A-Z][^/]*$)/.test(device);
 }
 
 const pattern = (description: string, example: string) =>
@@ -85,7 +93,7 @@ export const install = z
       .string()
       .regex(/^\/dev\/[A-Za-z0-9][\w./:+-]*$/, "must be a device such as /dev/sda")
       .refine((text) => !isPartition(text), "must be a whole disk such as /dev/sda, not a partition of one")
-      .refine((text) => !/^\/dev\/(loop|sr|ram|zram|fd)\d/.test(text), "must be a disk such as /dev/sda")
+      .refine((text) => !isNoDisk(text), "must be a disk such as /dev/sda")
       .optional()
       .meta({
         form: "device",

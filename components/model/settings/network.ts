@@ -30,7 +30,7 @@ export const network = z
     serviceCidr: cidr.default("10.96.0.0/12").meta({ description: `Addresses of Services. ${fixedFromTheStart}` }),
     dnsDomain: z
       .string()
-      .refine(isDnsName, "must be a DNS domain in lower case")
+      .refine((text) => isDnsName(text) && !/(^|\.)\d+$/.test(text), "must be a DNS domain in lower case")
       .default("cluster.local")
       .meta({ form: "DNS domain", description: "The cluster's own DNS domain. Choose it before the first `up`." }),
     nameservers: z
@@ -94,7 +94,7 @@ export const tailscale = z
       change,
     }),
     extraArgs: z
-      .array(z.string().regex(/^--\S+$/, "must be one argument such as --accept-routes"))
+      .array(z.string().regex(/^--?[A-Za-z]\S*$/, "must be one argument such as --accept-routes"))
       .default([])
       .meta({
         form: "list of arguments",

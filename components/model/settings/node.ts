@@ -5,10 +5,12 @@ import { install } from "./image.ts";
 import { dnsLabel, ipv4, mac, role, uuid } from "./scalars.ts";
 
 export const node = z.strictObject({
-  name: dnsLabel.meta({
-    description: "The node's identity and hostname. Another name is another node ([change](change.md)).",
-    example: "cp-1",
-  }),
+  name: dnsLabel
+    .refine((name) => name !== "localhost", "must not be localhost, which leads each machine to itself")
+    .meta({
+      description: "The node's identity and hostname. Another name is another node ([change](change.md)).",
+      example: "cp-1",
+    }),
   role: role.meta({ description: "Whether the node runs etcd and the control plane of Kubernetes." }),
   address: ipv4.meta({
     description: "The node's own address, in `network.nodeCidr`.",

@@ -144,14 +144,16 @@ export const flux = z
 
 /** As git requires of a branch. */
 function isBranch(text: string): boolean {
-  return !/^[-/]|^refs\/|[\s~^:?*[\\\p{Cc}]|\.\.|@\{|\/\/|\/\.|^\.|\.lock(\/|$)|[/.]$|^@$|^HEAD$|^$/u.test(text);
+  return !/^[-/]|^refs\/|[\s~^:?*[\\\p{Cc}]|\.\.|@\{|\/\/|\/\.|^\.|\.lock(\/|$)|[/.]$|^@$|^HEAD$|^$|^[0-9a-f]{40}$|^[0-9a-f]{64}$/u.test(
+    text,
+  );
 }
 
 function isFolder(text: string): boolean {
   const [first, ...parts] = text.replace(/\/$/, "").split("/");
   return (
     first === "." &&
-    parts.every((part) => part !== "" && !/^\.{1,2}$|^\s|\s$|\.ya?ml$/.test(part)) &&
+    parts.every((part) => part !== "" && !/^\.{1,2}$|^\s|\s$|[*?\\]|\.ya?ml$/.test(part)) &&
     text.includes("/")
   );
 }

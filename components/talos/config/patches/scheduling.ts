@@ -1,12 +1,11 @@
 import type { ConfigPatch, MachineConfigInput, MachineNode } from "../machineInput.ts";
 
-/** Allows pods on control planes, by default if there is no other node. */
+/** Allows pods on control planes. */
 export function schedulingPatches(
   { machine, nodes }: MachineConfigInput,
   { role }: MachineNode,
 ): readonly ConfigPatch[] {
-  const scheduled = machine.scheduleOnControlPlanes ?? nodes.every((node) => node.role === "controlplane");
-  if (role !== "controlplane" || !scheduled) {
+  if (role !== "controlplane" || !isScheduledOnControlPlanes({ machine, nodes })) {
     return [];
   }
   return [
@@ -18,4 +17,9 @@ export function schedulingPatches(
       cluster: { allowSchedulingOnControlPlanes: true },
     },
   ];
+}
+
+/** By default if there is no other node. */
+export function isScheduledOnControlPlanes({ machine, nodes }: Pick<MachineConfigInput, "machine" | "nodes">): boolean {
+  return machine.scheduleOnControlPlanes ?? nodes.every((node) => node.role === "controlplane");
 }
