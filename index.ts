@@ -3,16 +3,21 @@ import * as pulumi from "@pulumi/pulumi";
 import { isInMaintenance } from "./components/talos/client/isInMaintenance.ts";
 import { deployCluster } from "./stacks/cluster.ts";
 import { loadStackConfig } from "./stacks/config/configFile.ts";
-import { remarksOf } from "./stacks/config/remarks.ts";
+import { judgedVariable, remarksOf } from "./stacks/config/remarks.ts";
 import { previewPlatform } from "./stacks/previewPlatform.ts";
 
 const config = loadStackConfig(pulumi.getStack());
-const { warnings, notes } = remarksOf(config, pulumi.getStack(), pulumi.runtime.isDryRun(), process.env);
+const isPreview = pulumi.runtime.isDryRun();
+const unjudged =
+  isPreview && process.env[judgedVariable] === undefined
+    ? await (await import("./scripts/render/plainPulumi.ts")).judgeConfigs(config, pulumi.getStack())
+    : undefined;
+const { warnings, notes } = remarksOf(config, pulumi.getStack(), { isPreview, unjudged }, process.env);
 for (const warning of warnings) await pulumi.log.warn(warning);
 for (const note of notes) await pulumi.log.info(note);
 const [cluster] = await Promise.all([
   deployCluster(config, { isInMaintenance, run: new Date().toISOString() }),
-  pulumi.runtime.isDryRun() ? previewPlatform(config, pulumi.getStack()) : undefined,
+  isPreview ? previewPlatform(config, pulumi.getStack()) : undefined,
 ]);
 
 export const endpoint = cluster.endpoint;

@@ -51,10 +51,19 @@ export async function checkPatches(
 export async function checkStackConfigs(toolchain: Toolchain, stack: Stack): Promise<void> {
   const config = await readPatches(toolchain, stack);
   if (config === undefined) return;
+  await checkConfigs(config, await deploymentOf(toolchain, stack), await talosPlugin(), `Pulumi.${stack.name}.yaml`);
+}
+
+/** Throws a `ConfigError` that lists what Talos rejects: patches, or else what the nodes' final configs have. */
+export async function checkConfigs(
+  config: ClusterConfig,
+  deployment: unknown,
+  plugin: string,
+  file: string,
+): Promise<void> {
   const validate = await talosValidator(config.talosVersion);
-  const contract = contractOf(config, await deploymentOf(toolchain, stack));
-  const generator = await startGenerator(await talosPlugin());
-  const file = `Pulumi.${stack.name}.yaml`;
+  const contract = contractOf(config, deployment);
+  const generator = await startGenerator(plugin);
   try {
     await checkPatches(config, contract, generator, file);
     await checkNodeConfigs(config, contract, generator, validate, file);

@@ -11,7 +11,10 @@ import { resourcesIn } from "./exported.ts";
 import type { Stack } from "./stack.ts";
 
 /** What the CLI exports, without its envelope, secrets encrypted; undefined if there is no such stack. The CLI takes half a second for what is in a file. */
-export async function deploymentOf({ pulumi }: Toolchain, stack: Stack): Promise<unknown> {
+export async function deploymentOf(
+  { pulumi }: Pick<Toolchain, "pulumi">,
+  stack: Pick<Stack, "name" | "environment"> & { readonly local: { readonly state: string } | undefined },
+): Promise<unknown> {
   const { name, environment: env, local } = stack;
   const inFile = local && (await deploymentIn(local.state, name));
   if (inFile !== undefined) return inFile;

@@ -71,13 +71,22 @@ async function findCli(origin: "PATH" | "built"): Promise<Pick<Toolchain, "pulum
   return { pulumi: folder === undefined ? "pulumi" : join(folder, "pulumi"), environment };
 }
 
+const talos = pluginNamed("talos");
+const builtTalos = toolNamed(talos.tool);
+const talosProgram = `pulumi-resource-${talos.name}`;
+
 /** The Talos plugin alone, for commands that need no engine. */
 export async function talosPlugin(): Promise<string> {
-  const plugin = pluginNamed("talos");
-  const program = `pulumi-resource-${plugin.name}`;
-  if (await hasPlugin(ordinaryHome(), plugin)) return join(await pluginFolder(ordinaryHome(), plugin), program);
-  await ensureTools([toolNamed(plugin.tool)]);
-  return programPath(toolNamed(plugin.tool), program);
+  const present = await presentTalosPlugin();
+  if (present !== undefined) return present;
+  await ensureTools([builtTalos]);
+  return programPath(builtTalos, talosProgram);
+}
+
+/** The same if it is downloaded or built already. */
+export async function presentTalosPlugin(): Promise<string | undefined> {
+  if (await hasPlugin(ordinaryHome(), talos)) return join(await pluginFolder(ordinaryHome(), talos), talosProgram);
+  return (await areBuilt([builtTalos])) ? programPath(builtTalos, talosProgram) : undefined;
 }
 
 /** The tools that replace the official plugins. */

@@ -13,16 +13,20 @@ export interface Remarks {
 }
 
 /** Warnings are never left out: without the npm commands it is not known whether a preview has shown them, so an update repeats them. */
-export function remarksOf(config: ClusterConfig, stack: string, isPreview: boolean, env: NodeJS.ProcessEnv): Remarks {
+export function remarksOf(
+  config: ClusterConfig,
+  stack: string,
+  { isPreview, unjudged }: { readonly isPreview: boolean; readonly unjudged: string | undefined },
+  env: NodeJS.ProcessEnv,
+): Remarks {
   const isRepeated = !isPreview && env[previewsVariable] !== undefined;
-  const isJudged = env[judgedVariable] !== undefined;
   return {
     warnings: isRepeated ? [] : configWarnings(config),
     notes:
-      isPreview && !isJudged
-        ? [
-            `Talos' own validator has not judged the machine configs: it is no part of plain Pulumi. 'npm run preview -- ${stack}' does that, and nodes refuse what it would refuse.`,
-          ]
-        : [],
+      unjudged === undefined
+        ? []
+        : [
+            `Talos' own validator has not judged the machine configs: ${unjudged}. 'npm run preview -- ${stack}' does that, and nodes refuse what it would refuse.`,
+          ],
   };
 }

@@ -6,7 +6,8 @@ import { root } from "../../scripts/base/paths.ts";
 import type { Ended } from "../../scripts/base/run.ts";
 import { ordinaryHome } from "../../scripts/toolchain/official.ts";
 import { prepareToolchain } from "../../scripts/toolchain/toolchain.ts";
-import { Workbench } from "../support/cli.ts";
+import { configCheckFor } from "../../scripts/toolchain/tools.ts";
+import { settings, Workbench } from "../support/cli.ts";
 import { unreachableMachines } from "../support/unreachableMachines.ts";
 import { withoutNetwork } from "../support/withoutNetwork.ts";
 
@@ -22,7 +23,9 @@ describe("plain Pulumi (S6.2)", () => {
   const oldNode = join(bench.folder, "old-node");
 
   beforeAll(async () => {
-    const { pulumi, environment } = await prepareToolchain();
+    const { pulumi, environment } = await prepareToolchain([
+      configCheckFor(settings("home").config["sluice:talosVersion"] as string),
+    ]);
     tools = dirname(pulumi) === "." ? "" : dirname(pulumi);
     const state = join(bench.folder, "state");
     for (const folder of [state, oldNode]) mkdirSync(folder);
@@ -60,7 +63,19 @@ describe("plain Pulumi (S6.2)", () => {
     const preview = await withNode24("preview");
     expect(preview).toMatchObject({ code: 0 });
     expect(preview.stdout).toContain("gates:CiliumReady");
-    expect(preview.stdout).toContain(`'npm run preview -- ${name}' does that`);
+    expect(preview.stdout).not.toContain("validator has not judged");
+  });
+
+  test("S6.1 refuses in the preview what only Talos' own validator finds, with its place and Talos' words", async () => {
+    const patch = { machine: { kubelet: { nodeIP: { validSubnets: ["10.0.1.0/33"] } } } };
+    bench.editEnvironment(name, { patches: [{ name: "subnet", patch }] });
+    const { code, stdout, stderr } = await withNode24("preview");
+    bench.editEnvironment(name, { patches: undefined });
+    expect(code).not.toBe(0);
+    expect(errors({ code, stdout, stderr } as Ended)).toEqual([
+      expect.stringContaining(`Pulumi.${name}.yaml has 1 fault`),
+    ]);
+    expect(stdout).toMatch(/nodes\[0\] \(cp-1\): the machine config is refused by Talos .*: .*"10\.0\.1\.0\/33"/);
   });
 
   test("refuses to preview and update on an older Node in one line, which names Node 24 and where it is", async () => {
