@@ -38,6 +38,7 @@ import {
   issueKubeconfig,
   joinMembers,
   type LiveNodes,
+  upgradeTalos,
 } from "./talosStages.ts";
 
 const noNodes: LiveNodes = { isInMaintenance: async () => false, run: "" };
@@ -53,7 +54,8 @@ export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = no
 
   const known = machineFacts(config, platform, secrets);
   const fit = gate(preflight, known, platform.ready);
-  const saved = backUpBeforeReplacement(config, platform, secrets, fit);
+  const upgraded = upgradeTalos(config, platform, configs, secrets, fit);
+  const saved = backUpBeforeReplacement(config, platform, secrets, upgraded);
   const applied = applyMachineConfigs(config, platform, configs, secrets, nodes, saved);
 
   // The basis of all later stages: the machines, and the configs that they run.

@@ -1,5 +1,7 @@
 // The stages on Talos: the cluster's identity, its configs on the nodes, etcd, and the kubeconfig.
 import type * as pulumi from "@pulumi/pulumi";
+import { installerSchematic } from "../components/images/nodeSchematic.ts";
+import { isPlain, schematicYaml } from "../components/images/schematic.ts";
 import { Members } from "../components/lifecycle/members.ts";
 import { ReplacementBackup } from "../components/lifecycle/replacementBackup.ts";
 import { pick } from "../components/model/pick.ts";
@@ -11,6 +13,7 @@ import { AppliedMachineConfigs, type IsInMaintenance } from "../components/talos
 import { Bootstrap } from "../components/talos/nodes/bootstrap.ts";
 import { offerSecrets } from "../components/talos/secrets/offerSecrets.ts";
 import { faultText, isBundle, readBundle, type SecretsBundle } from "../components/talos/secrets/secretsBundle.ts";
+import { TalosUpgrade } from "../components/upgrade/talos/talosUpgrade.ts";
 import { backupBeforeChanges } from "./backups.ts";
 import { kubernetesUrl } from "./endpoint.ts";
 import type { After } from "./gateChain.ts";
@@ -65,6 +68,38 @@ export function backUpBeforeReplacement(
   const controlPlanes = machines.filter(({ role }) => role === "controlplane");
   const args = { controlPlanes, credentials: secrets.credentials, backup };
   return [...after, new ReplacementBackup(config.clusterName, args, { dependsOn: [...after] })];
+}
+
+/** Every node of a running cluster gets the Talos that its config asks for, before it gets that config. Returns what the next stage waits for. */
+export function upgradeTalos(
+  config: ClusterConfig,
+  { machines }: PlatformMachines,
+  { machineConfigurations }: MachineConfigs,
+  secrets: ClusterSecrets,
+  after: After,
+): After {
+  const { clusterName, image, timeouts, upgrade } = config;
+  const { drain, drainSeconds, volumes, parallel } = upgrade;
+  const backup = backupBeforeChanges(config, secrets);
+  const schematic = installerSchematic(config);
+  const args = {
+    machines,
+    machineConfigurations,
+    credentials: secrets.credentials,
+    ...(backup !== undefined && { backup }),
+    ...(!isPlain(schematic) && { schematic: { factory: image.factory, yaml: schematicYaml(schematic) } }),
+    parallel,
+    limits: {
+      drain,
+      drainSeconds,
+      volumes,
+      nodeSeconds: timeouts.upgrade,
+      quorumSeconds: timeouts.quorum,
+      storageSeconds: timeouts.storage,
+    },
+    pullSeconds: timeouts.pull,
+  };
+  return [...after, new TalosUpgrade(clusterName, args, { dependsOn: [...after] })];
 }
 
 /** The machine config of each node, on the node. */

@@ -24,6 +24,14 @@ export function markUnfinished<State extends object>(properties: State): State {
   return { ...properties, [mark]: true };
 }
 
+const records = new WeakMap<Error, object>();
+
+/** Adds to an error of an update what the state should say from now on: the update has changed that, although it failed. */
+export function withRecord<E extends Error>(error: E, record: object): E {
+  records.set(error, record);
+  return error;
+}
+
 /** What the engine adds below the error itself; `npm run up` treats it as a consequence. */
 export const unfinishedReason = "the update is incomplete: the next `up` makes it again";
 
@@ -33,11 +41,12 @@ export const unfinishedReason = "the update is incomplete: the next `up` makes i
  */
 export async function unfinishedUpdate(error: unknown, urn: string, id: string, olds: object): Promise<Error> {
   const message = error instanceof Error ? error.message : String(error);
+  const record = error instanceof Error ? records.get(error) : undefined;
   const row = engineRow(urn);
   const isReported = await row.fail(message).finally(() => row.close());
   return Object.assign(new Error(message), {
     id,
-    properties: markUnfinished(olds),
+    properties: markUnfinished({ ...olds, ...record }),
     reasons: isReported ? [unfinishedReason] : [message, unfinishedReason],
   });
 }

@@ -6,7 +6,7 @@ export interface CatalogueEntry {
 }
 
 /**
- * Every failure that Sluice has a code for. T1: reaching a node, T2: configuring a node, T3: gates on Talos, K1: gates on Kubernetes, K2: the
+ * Every failure that Sluice has a code for. T1: reaching a node, T2: configuring a node, T3: gates on Talos, T4: upgrades of Talos, K1: gates on Kubernetes, K2: the
  * platform, M1: machines, L1: nodes that join or leave, B1: backup and restore. A code is never reused for another failure. docs/failure-codes.md is generated from this.
  */
 export const catalogue = {
@@ -130,8 +130,8 @@ export const catalogue = {
   },
   "SLU-T212": {
     title: "The node runs a different Talos than the environment specifies",
-    cause: "The node was upgraded by hand or made from another image, or talosVersion or image was changed.",
-    remedy: "Upgrade the node with `talosctl upgrade`, or set talosVersion and image to what it runs.",
+    cause: "The node was upgraded by hand, or made from an image with another Talos, and the state does not know that.",
+    remedy: "`npm run up -- <environment> --refresh` upgrades the node; or set talosVersion and image to what it runs.",
   },
   "SLU-T213": {
     title: "A client certificate was not renewed",
@@ -251,6 +251,65 @@ export const catalogue = {
     cause: "A service on the named node is not running or fails its health check.",
     remedy:
       "Check `talosctl --nodes <address> service` and `talosctl --nodes <address> logs <service>`. For the kubelet it is usually a failing mount or an image that cannot be pulled.",
+  },
+  "SLU-T401": {
+    title: "Talos cannot change to this version in one step",
+    cause:
+      "Talos is upgraded by one minor version at a time, and its installer refuses to run on versions too far away.",
+    remedy: "Set talosVersion to a release of the next minor version, run `npm run up -- <environment>`, and so on.",
+  },
+  "SLU-T402": {
+    title: "The new Talos would refuse the running machine config",
+    cause:
+      "A node that boots a Talos that cannot read its config has none: it would be in maintenance. The validator's own words are under 'seen'.",
+    remedy:
+      "Change the config so that both versions accept it, with the old talosVersion, run `npm run up -- <environment>`, and then change talosVersion.",
+  },
+  "SLU-T403": {
+    title: "A node cannot pull the installer image",
+    cause:
+      "The image does not exist (the version or an extension is unknown to the Image Factory), or the node does not reach the registry. No node was changed for it.",
+    remedy:
+      "Check talosVersion, image.extensions and image.factory, and the network and registries of the named node. Then run `npm run up -- <environment>` again.",
+  },
+  "SLU-T404": {
+    title: "The installer failed on a node",
+    cause:
+      "Talos' installer exited with an error, or the node refused the call; its words are under 'seen' and 'log'. The node still runs its previous system.",
+    remedy: "Fix what it reports, then run `npm run up -- <environment>` again; it resumes with this node.",
+  },
+  "SLU-T405": {
+    title: "A node returned to its previous system",
+    cause:
+      "It did not come up with the new one. Talos then boots the one before; the last words of the failed boot, if it was reached, are under 'log'.",
+    remedy:
+      "Find out why on the node's console (`talosctl --nodes <address> dmesg`), and fix it or set talosVersion and image back. Then run `npm run up -- <environment>` again; it resumes with this node.",
+  },
+  "SLU-T406": {
+    title: "A node did not come up with its new system in time",
+    cause: "The last thing that it reported is under 'seen'. It may still be installing or booting.",
+    remedy:
+      "Check the node's console and `npm run status -- <environment>`, then run `npm run up -- <environment>` again; it resumes with this node. `timeouts.upgrade` sets the timeout.",
+  },
+  "SLU-T407": {
+    title: "Volumes are not as they should be",
+    cause:
+      "Volumes are not attached, or a distributed storage still rebuilds replicas: another node that goes down now could cost data.",
+    remedy:
+      "Wait for the storage or fix it, then run `npm run up -- <environment>` again; it resumes. `timeouts.storage` sets the timeout.",
+  },
+  "SLU-T408": {
+    title: "The cluster is not complete enough for an upgrade",
+    cause:
+      "A control plane is in maintenance, belongs to another cluster or cannot be asked: etcd could lose its quorum.",
+    remedy:
+      "Set talosVersion and image back, run `npm run up -- <environment>` until the node has joined, and then upgrade.",
+  },
+  "SLU-T409": {
+    title: "Another run upgrades this cluster",
+    cause: "Its user and host are under 'seen'. Two upgrades at the same time could take down two control planes.",
+    remedy:
+      "Wait until it has ended, then run `npm run up -- <environment>` again. A run that was killed holds its lease for a minute.",
   },
   "SLU-K101": {
     title: "The Kubernetes API does not answer",
@@ -465,6 +524,12 @@ export const catalogue = {
       "Its machine, its certificates and its etcd member have the old one. A renamed machine would need the old machine's address and id, which are released only at the very end.",
     remedy:
       "Change its name and address at once (on Proxmox its vmId too): the new node joins, then the old one leaves. Or remove its entry, run `npm run up -- <environment>`, and add it again.",
+  },
+  "SLU-L106": {
+    title: "A PodDisruptionBudget allows no drain",
+    cause: "It allows no eviction of a pod on a node that has to be drained, even when all its pods are healthy.",
+    remedy:
+      "Give the application one more replica, or relax the named budget, then run `npm run up -- <environment>` again. With `upgrade.drain: false` nodes are upgraded without being drained: their pods are then down until the node is back.",
   },
   "SLU-B101": {
     title: "The etcd snapshot is damaged",

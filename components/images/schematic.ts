@@ -34,6 +34,11 @@ export function schematicYaml(schematic: Schematic): string {
   return lines.length === 0 ? "customization: {}\n" : `customization:\n${lines.join("\n")}\n`;
 }
 
+/** Whether it is Talos without anything else: every Image Factory knows that. */
+export function isPlain({ extensions, kernelArgs, meta = [] }: Schematic): boolean {
+  return extensions.length === 0 && kernelArgs.length === 0 && meta.length === 0;
+}
+
 /** The schematic's id at every Image Factory, computed without a call. */
 export function schematicId(schematic: Schematic): string {
   return sha256(schematicYaml(schematic));

@@ -17,6 +17,11 @@ export class KubernetesObjects {
     return await this.unlessGone(async () => JSON.parse(await this.call("GET", path)));
   }
 
+  /** In the list at this path. */
+  async create(path: string, body: unknown): Promise<void> {
+    await this.call("POST", path, body);
+  }
+
   async patch(path: string, body: unknown): Promise<void> {
     await this.unlessGone(() => this.call("PATCH", path, body));
   }

@@ -5,6 +5,7 @@ export interface KubernetesObject {
     readonly name: string;
     readonly namespace?: string;
     readonly uid?: string;
+    readonly resourceVersion?: string;
     readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
@@ -36,7 +37,13 @@ export interface KubernetesNode extends KubernetesObject {
   };
   readonly status?: {
     readonly conditions?: readonly StatusCondition[];
-    readonly nodeInfo?: { readonly machineID: string; readonly systemUUID: string; readonly kubeletVersion: string };
+    readonly nodeInfo?: {
+      readonly machineID: string;
+      readonly systemUUID: string;
+      /** Of the boot in which the kubelet registered last. */
+      readonly bootID?: string;
+      readonly kubeletVersion: string;
+    };
   };
 }
 

@@ -1,19 +1,17 @@
 // A node leaves its cluster, in an order that loses nothing. Each step first checks whether it is already done.
 
 import { SluiceError } from "../errors/sluiceError.ts";
-import { KubernetesObjects } from "../kubernetes/kubernetesObjects.ts";
+import type { KubernetesObjects } from "../kubernetes/kubernetesObjects.ts";
 import type { KubernetesNode } from "../kubernetes/objects.ts";
 import type { MachineIdentity } from "../model/machine.ts";
 import type { Peer } from "../model/peer.ts";
 import type { Role } from "../model/role.ts";
 import { type NodeContext, using } from "../talos/access/nodeAccess.ts";
-import { asFailure } from "../talos/access/nodeFailure.ts";
 import { identityFault } from "../talos/access/nodeResources.ts";
 import type { NodeState } from "../talos/client/nodeState.ts";
 import type { TalosCredentials } from "../talos/client/talosClient.ts";
 import { EtcdMembers } from "../talos/etcd/etcdMembers.ts";
-import { administratorAccess } from "../talos/etcd/kubernetesAccess.ts";
-import { poll } from "../waiting/poll.ts";
+import { administratorAccess, asAdministrator } from "../talos/etcd/kubernetesAccess.ts";
 import { cordon, drain } from "./drain.ts";
 import { lastingState, resetMachine } from "./resetMachine.ts";
 
@@ -84,21 +82,12 @@ export class Departure {
     return outcome(node, state, end);
   }
 
-  /** Repeats a call until it is answered: after a change of etcd's members API servers may be busy for a while, and another one may answer. */
   private async kubernetes<T>(call: (objects: KubernetesObjects, kubeconfig: string) => Promise<T>): Promise<T> {
-    const until = this.until();
-    const attempt = async () => {
-      try {
-        const kubeconfig = await this.access();
-        return { found: await call(new KubernetesObjects(kubeconfig, this.context.clock), kubeconfig) };
-      } catch (error) {
-        const failure = asFailure(error, "SLU-L103");
-        if (!failure.retryable) throw failure;
-        this.context.report(`${this.leaving.name}: ${failure.seen}; retrying`);
-        return { late: failure };
-      }
-    };
-    return await poll(attempt, { ...this.context, until: () => until });
+    const { leaving, options, controlPlanes: peers } = this;
+    const report = (text: string) => this.context.report(`${leaving.name}: ${text}`);
+    const { credentials } = options;
+    const access = { peers, credentials, late: "SLU-L103", until: this.until() } as const;
+    return await asAdministrator(call, access, { ...this.context, report });
   }
 
   private async checkIdentity(): Promise<void> {

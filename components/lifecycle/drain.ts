@@ -15,6 +15,8 @@ export interface Drain {
   /** Deadline, by the clock. */
   readonly until: number;
   readonly report: (text: string) => void;
+  /** Ends the drain. */
+  readonly interrupted?: AbortSignal | undefined;
 }
 
 /** Delay before a refused eviction is requested again, unless a budget refused it: changes of budgets are watched. */
@@ -29,9 +31,12 @@ export async function cordon({ kubeconfig, node }: Pick<Drain, "kubeconfig" | "n
 }
 
 /** Resolves when only pods that belong to the node itself remain. At the deadline, rejects with the pods that remain, and why. */
-export async function drain({ kubeconfig, node, until, report }: Drain, clock: Clock): Promise<void> {
+export async function drain({ kubeconfig, node, until, report, interrupted }: Drain, clock: Clock): Promise<void> {
+  interrupted?.throwIfAborted();
   const ended = new AbortController();
-  const cancelDeadline = clock.after(Math.max(0, until - clock.now()), () => ended.abort());
+  const end = () => ended.abort();
+  const cancelDeadline = clock.after(Math.max(0, until - clock.now()), end);
+  interrupted?.addEventListener("abort", end);
   const notifier = new Notifier(ended.signal);
   const client = new KubernetesClient(kubeconfig, clock);
   const objects = new KubernetesObjects(kubeconfig, clock);
@@ -63,8 +68,10 @@ export async function drain({ kubeconfig, node, until, report }: Drain, clock: C
       report(`drains ${node}: ${last}`);
       if (words.some(({ isRefused }) => isRefused)) clock.after(retryDelayMs, () => notifier.notify());
     }
+    interrupted?.throwIfAborted();
     throw new SluiceError({ code: "SLU-L102", seen: last });
   } finally {
+    interrupted?.removeEventListener("abort", end);
     cancelDeadline();
     ended.abort();
   }

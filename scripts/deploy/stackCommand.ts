@@ -1,5 +1,6 @@
 // `pulumi preview|up|refresh|destroy` of an environment, wherever it runs.
 import { join } from "node:path";
+import { validatorVariable } from "../../components/upgrade/talos/configValidator.ts";
 import { askedVariable } from "../../stacks/askPlatform.ts";
 import { judgedVariable, previewsVariable } from "../../stacks/config/remarks.ts";
 import { EventLog } from "../base/eventLog.ts";
@@ -59,8 +60,8 @@ export async function stackCommand(
     needOffer(check);
   }
   if (command === "up") {
-    await checkConfigs(toolchain, stack);
-    return update(toolchain, stack, options);
+    const validator = await checkConfigs(toolchain, stack);
+    return update(toolchain, stack, options, validator === undefined ? {} : { [validatorVariable]: validator });
   }
   // A preview needs no lab. For destroy an empty lab is enough: it reports that everything is gone.
   const isGone = stack.lab !== undefined && command !== "preview" && (await startFor(stack, stack.lab)).isGone;
@@ -87,9 +88,9 @@ async function explainProtection({ pulumi }: Toolchain, { name, environment: env
 }
 
 /** Refuses, before the engine runs, what it or a node would find late, or print too much about. It has a generator and SDKs of its own to load. */
-async function checkConfigs(toolchain: Toolchain, stack: Stack): Promise<void> {
+async function checkConfigs(toolchain: Toolchain, stack: Stack): Promise<string | undefined> {
   const { checkStackConfigs } = await import("../render/patches.ts");
-  await checkStackConfigs(toolchain, stack);
+  return await checkStackConfigs(toolchain, stack);
 }
 
 /** Asks the platform's API, only reading. */
@@ -133,7 +134,12 @@ async function watched(
 }
 
 /** Updates, resumes after transient failures, and prints a summary of all that, also of an update that failed half-way. */
-async function update(toolchain: Toolchain, stack: Stack, given: readonly string[]): Promise<number> {
+async function update(
+  toolchain: Toolchain,
+  stack: Stack,
+  given: readonly string[],
+  added: NodeJS.ProcessEnv,
+): Promise<number> {
   if (stack.lab !== undefined) await settleOnLab(toolchain, stack, stack.lab);
   const settle = () => reporting("checking what an earlier run left", () => settleEarlierRun(toolchain, stack, "up"));
   await settle();
@@ -147,7 +153,7 @@ async function update(toolchain: Toolchain, stack: Stack, given: readonly string
   await startTrace(trace);
   const { code, times, hasRun, advice, attempts, askedMs } = await resumedUp(stack, options, {
     engine: (chosen, variables) =>
-      engine(toolchain, stack, ["up", ...chosen], { ...variables, ...previews, SLUICE_TRACE: trace }),
+      engine(toolchain, stack, ["up", ...chosen], { ...variables, ...previews, ...added, SLUICE_TRACE: trace }),
     settle: () => taintFailedCreations(toolchain, stack),
     prepare: async (log) => {
       await settle();

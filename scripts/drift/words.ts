@@ -46,6 +46,7 @@ export function failures(failed: readonly Failed[]): readonly Finding[] {
 function called({ type, name, is, was }: Pick<Seen, "type" | "name" | "is" | "was">): string {
   const kind = type.split(/[:/]/).at(-1) ?? type;
   if (type.startsWith("pulumi-nodejs:dynamic/gates:")) return `gate ${kind}`;
+  if (kind === "TalosUpgrade") return "Talos";
   if (kind === "ClientCertificate") return String(is.file ?? was.file ?? name);
   const node = is.node ?? was.node;
   // The second is its name in a state that was not updated since. docs/decisions/provider-paths.md

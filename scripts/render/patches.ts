@@ -13,7 +13,9 @@ import { root } from "../base/paths.ts";
 import { run } from "../base/run.ts";
 import { contractOf, deploymentOf } from "../stack/deployment.ts";
 import type { Stack } from "../stack/stack.ts";
+import { programPath } from "../toolchain/entry.ts";
 import { type Toolchain, talosPlugin } from "../toolchain/toolchain.ts";
+import { configCheckFor } from "../toolchain/tools.ts";
 import { type Generator, startGenerator } from "./generator.ts";
 import { checkNodeConfigs, talosValidator } from "./validate.ts";
 
@@ -47,11 +49,15 @@ export async function checkPatches(
   if (faults.length > 0) throw new ConfigError(faults, [], file);
 }
 
-/** For a stack that is about to be previewed or updated, with the patches that only the engine can decrypt: these, and then each node's config. */
-export async function checkStackConfigs(toolchain: Toolchain, stack: Stack): Promise<void> {
+/**
+ * For a stack that is about to be previewed or updated, with the patches that only the engine can decrypt: these, and then each node's config. Returns the
+ * validator of the stack's Talos version, with which an upgrade judges the configs that nodes run.
+ */
+export async function checkStackConfigs(toolchain: Toolchain, stack: Stack): Promise<string | undefined> {
   const config = await readPatches(toolchain, stack);
-  if (config === undefined) return;
+  if (config === undefined) return undefined;
   await checkConfigs(config, await deploymentOf(toolchain, stack), await talosPlugin(), `Pulumi.${stack.name}.yaml`);
+  return programPath(configCheckFor(config.talosVersion));
 }
 
 /** Throws a `ConfigError` that lists what Talos rejects: patches, or else what the nodes' final configs have. */

@@ -25,6 +25,7 @@ import {
   stallSeconds,
   strict,
 } from "../../components/model/settings/time.ts";
+import { upgrade } from "../../components/model/settings/upgrade.ts";
 import { labName, labNameForm } from "./labName.ts";
 import { timeouts } from "./timeouts.ts";
 
@@ -59,8 +60,8 @@ export const clusterKeys = {
   }),
   platform: z.string().meta({ description: "Where the machines come from.", change: "another cluster" }),
   talosVersion: version("1.12.6").meta({
-    description: "Version of Talos. Running nodes are upgraded with `talosctl upgrade`.",
-    change: "needs an upgrade",
+    description: "Version of Talos ([upgrades](upgrades.md)).",
+    change: "upgrades the nodes",
   }),
   configContract: contract.optional().meta({
     fallback: "what the cluster was created with",
@@ -151,6 +152,7 @@ export const softwareKeys = {
     fallback: "AWS_SECRET_ACCESS_KEY",
     description: "The secret key for `backup.s3`.",
   }),
+  upgrade: upgrade.prefault({}),
   timeouts: timeouts.prefault({}),
   stableSeconds,
   strict,

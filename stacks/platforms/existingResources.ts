@@ -2,7 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { FactorySchematic } from "../../components/images/factorySchematic.ts";
 import { installerSchematic } from "../../components/images/nodeSchematic.ts";
-import { schematicId } from "../../components/images/schematic.ts";
+import { isPlain } from "../../components/images/schematic.ts";
 import { ExistingMachines } from "../../components/machines/existing/existingMachines.ts";
 import { Release } from "../../components/machines/release.ts";
 import type { ConfigPatch } from "../../components/talos/config/machineInput.ts";
@@ -34,7 +34,7 @@ function createMachines(config: ExistingConfig, { guard, credentials }: CreateMa
 function registered(config: ExistingConfig): readonly pulumi.Resource[] {
   const { clusterName, image, talosVersion, timeouts } = config;
   const schematic = installerSchematic(config);
-  if (schematicId(schematic) === schematicId({ extensions: [], kernelArgs: [] })) return [];
+  if (isPlain(schematic)) return [];
   const args = { factory: image.factory, schematic, talosVersion, deadlineSeconds: timeouts.images };
   return [new FactorySchematic(clusterName, args)];
 }

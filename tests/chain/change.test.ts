@@ -127,6 +127,7 @@ describe("three control planes and two workers", () => {
       "delete Server test-w-2",
       "update Members test",
       "update QuorumGuard test",
+      "update TalosUpgrade test",
     ]);
     expect(at("test-w-2", "wiped", "partitions")).toBeLessThan(at("test-w-2", "power", "off"));
     // With the Node object deleted, and every gate open without it.
@@ -150,6 +151,7 @@ describe("three control planes and two workers", () => {
       "update Bootstrap test",
       "update Members test",
       "update QuorumGuard test",
+      "update TalosUpgrade test",
     ]);
     expect(await members()).toEqual(["cp-1", "cp-2", "cp-3", "cp-4", "cp-5"]);
   });
@@ -177,6 +179,7 @@ describe("three control planes and two workers", () => {
       "update Kubeconfig test",
       "update Members test",
       "update QuorumGuard test",
+      "update TalosUpgrade test",
       "update kubernetes test-kubernetes",
     ]);
     expect(await names()).toEqual(["cp-3", "cp-4", "cp-5", "w-1"]);

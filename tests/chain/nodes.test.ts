@@ -68,6 +68,7 @@ describe("three control planes and three workers, Talos 1.12", () => {
       "create Server test-w-4",
       "update Members test",
       "update QuorumGuard test",
+      "update TalosUpgrade test",
     ]);
     const calls = chain.lab.facts.all.slice(seen).filter(({ what }) => what === "call");
     const written = calls.filter(({ subject }) => chain.nodes.includes(subject));

@@ -85,8 +85,11 @@ describe.each(["hetzner", "proxmox", "existing"])(
 );
 
 const contractType = "pulumi-nodejs:dynamic/talos:ConfigContract";
-/** They exist in the state only. */
-const added = [contractType, "pulumi-nodejs:dynamic/chain:StableGates"];
+/** They exist in the state only, and call no node that needs nothing. */
+const added = [
+  contractType,
+  ...["pulumi-nodejs:dynamic/talos:TalosUpgrade", "pulumi-nodejs:dynamic/chain:StableGates"],
+];
 const formerTypes = /:(MachineChanges|NodeConfigurations?|NodeMachineConfig) /;
 
 function isDynamic(type: string): boolean {

@@ -11,6 +11,7 @@ export const gate = (name: string) => `pulumi-nodejs:dynamic/gates:${name}`;
 export const bootstrap = "pulumi-nodejs:dynamic/talos:Bootstrap";
 const members = "pulumi-nodejs:dynamic/talos:Members";
 export const quorumGuard = "pulumi-nodejs:dynamic/machines:QuorumGuard";
+const talosUpgrade = "pulumi-nodejs:dynamic/talos:TalosUpgrade";
 const replacementBackup = "pulumi-nodejs:dynamic/talos:ReplacementBackup";
 const latestBackup = "pulumi-nodejs:dynamic/backup:LatestBackup";
 const kubernetes = "pulumi:providers:kubernetes";
@@ -62,7 +63,9 @@ function stagesBefore(config: ClusterConfig, own: PlatformStages): Readonly<Reco
   const savesFirst = hasBackups(config) && beforeChanges;
   return {
     Preflight: { stages: [quorumGuard, ...own.machines] },
-    Stages: { stages: [...(savesFirst ? [replacementBackup] : []), "sluice:talos:AppliedMachineConfigs"] },
+    Stages: {
+      stages: [talosUpgrade, ...(savesFirst ? [replacementBackup] : []), "sluice:talos:AppliedMachineConfigs"],
+    },
     Etcd: { stages: [bootstrap, members] },
     VirtualAddress: kubeVip ? { stages: platform("KubeVip"), inCluster } : { stages: kubeconfig },
     KubernetesApi: { stages: virtualAddress ? [] : kubeconfig },

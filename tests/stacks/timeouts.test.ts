@@ -11,7 +11,10 @@ import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
 /** What each key bounds: the types of the resources that wait for that time. */
 const bounded: Readonly<Record<string, string[]>> = {
   images: ["images:FactorySchematic", "images:HetznerSnapshot"],
-  quorum: ["machines:QuorumGuard"],
+  quorum: ["machines:QuorumGuard", "talos:TalosUpgrade"],
+  pull: ["talos:TalosUpgrade"],
+  upgrade: ["talos:TalosUpgrade"],
+  storage: ["talos:TalosUpgrade"],
   lease: ["machines:ProxmoxAddress"],
   configure: ["talos:AppliedMachineConfig"],
   bootstrap: ["talos:Bootstrap"],

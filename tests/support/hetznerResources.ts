@@ -44,6 +44,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     `talos:machine/secrets:Secrets ${name}`,
     `pulumi-nodejs:dynamic/talos:ConfigContract ${name}`,
     ...nodes.map((node) => `sluice:talos:GeneratedMachineConfig ${name}-${node}`),
+    `pulumi-nodejs:dynamic/talos:TalosUpgrade ${name}`,
     `sluice:talos:AppliedMachineConfigs ${name}`,
     ...nodes.map((node) => `pulumi-nodejs:dynamic/talos:AppliedMachineConfig ${name}-${node}`),
     `pulumi-nodejs:dynamic/talos:Bootstrap ${name}`,

@@ -61,17 +61,12 @@ function machineFaults(node: PreflightNode, { facts, state, talosVersion }: Mach
   ];
 }
 
-/** Talos reads configs made for its own minor version and for earlier ones. */
+/** Talos reads configs made for its own minor version and for earlier ones. A machine that has its config is upgraded before it gets another one. */
 function versionFaults({ kind, version: running }: Machine["state"], wanted: string): readonly MachineFault[] {
-  if (minorOf(running) >= minorOf(wanted)) return [];
+  if (kind !== "maintenance" || minorOf(running) >= minorOf(wanted)) return [];
   const version = running.replace(/^v/, "") || "of an unknown version";
-  const fault = { code: "SLU-T303", reason: `runs Talos ${version}; its config is made for ${wanted}` } as const;
-  return [kind === "ours" ? { ...fault, remedy: upgrade } : fault];
+  return [{ code: "SLU-T303", reason: `runs Talos ${version}; its config is made for ${wanted}` }];
 }
-
-/** A machine that has its config is part of a cluster, and is not booted from another image. */
-const upgrade =
-  "`talosctl upgrade` of that node with the image that is in its config (machine.install.image), or set talosVersion to what it runs.";
 
 function minorOf(version: string): number {
   return Number(/^v?1\.(\d+)\./.exec(version)?.[1] ?? 0);

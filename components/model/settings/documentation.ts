@@ -25,8 +25,7 @@ const oneByOne = "one control plane a run ([change](change.md#change-a-machines-
 /** The effects that a change may have on existing nodes, with their meanings. */
 export const changes = {
   "no reboot": "it takes effect while the nodes run",
-  "needs an upgrade":
-    "`up` ends with SLU-T212 until each node has been upgraded with `talosctl upgrade`; the message has the command",
+  "upgrades the nodes": "each node is drained, gets another Talos and reboots ([upgrades](upgrades.md))",
   "new installations only": "nodes that are installed keep what they have",
   "at the next start": "it is written to the VM, and takes effect when the VM starts the next time",
   "off and on": `the server is turned off, changed and turned on; ${oneByOne}`,

@@ -11,7 +11,7 @@ export const image = z
         form: "list of `<owner>/<extension>`",
         example: ["siderolabs/qemu-guest-agent"],
         description: "Official system extensions of the image.",
-        change: "needs an upgrade",
+        change: "upgrades the nodes",
       }),
     kernelArgs: z
       .array(z.string().min(1))
@@ -20,11 +20,11 @@ export const image = z
         form: "list of kernel arguments",
         example: ["console=ttyS0"],
         description: "Kernel arguments of the image. They are part of its schematic.",
-        change: "needs an upgrade",
+        change: "upgrades the nodes",
       }),
     secureBoot: z.boolean().default(false).meta({
       description: "Use images that are signed for Secure Boot. Not on Hetzner.",
-      change: "needs an upgrade",
+      change: "new installations only",
     }),
     architecture: z.enum(["amd64", "arm64"]).default("amd64").meta({
       description: "Processor architecture of the machines. `arm64` is possible on Hetzner and on existing machines.",

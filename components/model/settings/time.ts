@@ -16,7 +16,7 @@ export const stepTimeouts = {
   ),
   quorum: timeout(
     60,
-    "etcd is known to keep its quorum without the one control plane whose machine is about to be turned off or recreated.",
+    "etcd is known to keep its quorum without the one control plane that is about to be turned off, recreated or upgraded.",
   ),
   lease: timeout(300, "Proxmox with `network.addressing: dhcp`: the VMs have their addresses from the DHCP server."),
   configure: timeout(300, "One node has received its machine config and runs it, including a reboot if one is needed."),
@@ -27,6 +27,9 @@ export const stepTimeouts = {
     "Each other step in which a removed node leaves the cluster: its etcd member, its reset, its Node object.",
   ),
   kubeconfig: timeout(60, "Talos has issued the kubeconfig."),
+  pull: timeout(600, "Every node has pulled the installer of another Talos, before the first of them is changed."),
+  upgrade: timeout(1200, "One node runs another Talos, from its installation on, and is ready again."),
+  storage: timeout(600, "Volumes are attached again after the upgrade of a node, and have all their replicas."),
   reset: timeout(
     300,
     "Existing machines with `existing.resetOnDestroy`: all are in maintenance again when the cluster is destroyed.",
@@ -49,6 +52,14 @@ export const stallSeconds = duration("seconds", 0).default(60).meta({
 
 const parallelForm = "must be a number from 1 on, or a share such as '25%'";
 
+export const parallel = (description: string) =>
+  z
+    .union([z.int(parallelForm).min(1, parallelForm), z.string().regex(/^([1-9]\d?|100)%$/, parallelForm)], {
+      error: parallelForm,
+    })
+    .default(1)
+    .meta({ form: "number of nodes, or a share such as `25%`", description });
+
 export const apply = z
   .strictObject({
     firstDelay: duration("seconds", 0.1, z.number()).default(standardRetry.firstDelaySeconds).meta({
@@ -63,16 +74,9 @@ export const apply = z
     retries: z.int().min(0).default(standardRetry.retries).meta({
       description: "How many times a machine config is sent again before the run fails.",
     }),
-    parallel: z
-      .union([z.int(parallelForm).min(1, parallelForm), z.string().regex(/^([1-9]\d?|100)%$/, parallelForm)], {
-        error: parallelForm,
-      })
-      .default(1)
-      .meta({
-        form: "number of nodes, or a share such as `25%`",
-        description:
-          "How many nodes are configured at the same time. Control planes that are members of etcd always go one at a time.",
-      }),
+    parallel: parallel(
+      "How many nodes are configured at the same time. Control planes that are members of etcd always go one at a time.",
+    ),
   })
   .meta({ description: "How often, after which delays and to how many nodes at once machine configs are sent." });
 

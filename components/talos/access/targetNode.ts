@@ -110,6 +110,11 @@ export class TargetNode {
     });
   }
 
+  /** The node's state at this moment. */
+  async observe(): Promise<NodeState> {
+    return await this.probe();
+  }
+
   /** Waits until the node runs the config. `oldConfigSeconds` is how long it may keep the previous one. */
   async runs(config: string, oldConfigSeconds: number = takeOverSeconds): Promise<void> {
     const { clock, report } = this.context;
@@ -190,8 +195,8 @@ export class TargetNode {
   }
 
   /** Resolves when the node is going down, or is already back. */
-  async reboot(client: NodeClient): Promise<void> {
-    this.context.report("reboots into the new config");
+  async reboot(client: NodeClient, into = "the new config"): Promise<void> {
+    this.context.report(`reboots into ${into}`);
     await this.tell("reboot", client);
   }
 

@@ -79,7 +79,7 @@ function ofConfig(words: string, { disks }: ErrorContext): ClassifiedError {
 const unknownKeys = "unknown keys found during decoding:\n";
 
 /** The validator quotes unknown keys with everything below them, and that may be a secret in the wrong place. */
-function withoutSecrets(words: string): string {
+export function withoutSecrets(words: string): string {
   const [said = "", ...parts] = words.split(unknownKeys);
   return parts.length === 0 ? words : said + unknownKeys + (parts.length === 1 ? redact(parts[0] ?? "") : mask);
 }

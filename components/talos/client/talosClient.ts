@@ -4,6 +4,7 @@ import { type ChannelCredentials, credentials as channel, status } from "@grpc/g
 import { parse } from "yaml";
 import { type CallOptions, codeOf, defaultDeadlineSeconds, NodeConnection, type Raw } from "./connection.ts";
 import { decodePem, standardKey } from "./pem.ts";
+import { SystemCalls } from "./systemCalls.ts";
 import { onlyFile } from "./tar.ts";
 
 /** PEM in base64, as in the provider's clientConfiguration. */
@@ -86,11 +87,14 @@ const bootIdFile = "/proc/sys/kernel/random/boot_id";
 /** The Talos API of one node. Connects with the first call. */
 export class TalosClient {
   readonly talosAddress: string;
+  /** The calls that bring another Talos onto its disk. */
+  readonly system: SystemCalls;
   readonly #connection: NodeConnection;
 
   private constructor(talosAddress: string, credentials: ChannelCredentials, node?: string) {
     this.talosAddress = talosAddress;
     this.#connection = new NodeConnection(talosAddress, credentials, node);
+    this.system = new SystemCalls(this.#connection);
   }
 
   /** For a node in maintenance: it has a self-signed certificate, and requires none. */
@@ -197,6 +201,15 @@ export class TalosClient {
   async logLines(id: string, lines: number, options: CallOptions = {}): Promise<readonly string[]> {
     const text = (await this.#data("Logs", { namespace: "system", id, tailLines: lines }, options)).toString();
     return text.split("\n").filter((line) => line !== "");
+  }
+
+  /** The last lines of the kernel's log, which also has what an installer of Talos before 1.13 prints. */
+  async kernelLines(lines: number, options: CallOptions = {}): Promise<readonly string[]> {
+    const text = (await this.#data("Dmesg", {}, options)).toString();
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .slice(-lines);
   }
 
   /** The images that were pulled for Talos' services, with all their names. */

@@ -121,7 +121,8 @@ export function versionTable(): string {
   return ["| Talos | Kubernetes, from | to |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
-function minorOf(version: string): number | undefined {
+/** 13 of `1.13.8`; undefined if it is no version of major 1. */
+export function minorOf(version: string): number | undefined {
   const [, major, minor] = versionFormat.exec(version) ?? [];
   return major === "1" ? Number(minor) : undefined;
 }

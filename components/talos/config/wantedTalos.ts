@@ -60,16 +60,9 @@ function isGood(schematic: string, wanted: string, own: string | undefined): boo
   return schematic === "" ? wanted === plain : schematic === wanted || schematic === own;
 }
 
-/**
- * The command that fixes it; Sluice never changes the Talos version of a node. With the environment's talosconfig a control plane proxies it:
- * talosctl drains the node first, and a worker could not give it a kubeconfig.
- */
-export function upgradeRemedy(address: string, { installer }: WantedTalos): string {
-  return (
-    `talosctl upgrade --nodes ${address} --image ${installer}\n` +
-    "Then run `npm run up -- <environment>` again. If what the node runs is what you want, set talosVersion and image to it."
-  );
-}
+/** What to do about a node that was not upgraded although it runs another Talos: the state did not know that. */
+export const upgradeRemedy =
+  "`npm run up -- <environment> --refresh` finds that out and brings the node to the Talos that it should run, as an upgrade. If what it runs is what you want, set talosVersion and image to it.";
 
 function short(schematic: string): string {
   return `${schematic.slice(0, 12)}...`;

@@ -117,13 +117,13 @@ export class EtcdMembers {
       if (own !== undefined) await this.expel(own);
       const { members, blank } = await this.observe();
       for (const stale of members.filter((member) => blank.some((peer) => isOf(member, peer)))) await this.expel(stale);
-      const learner = (await this.observe()).members.find((one) => one.learner);
-      if (learner !== undefined) return `waits until ${learner.name || learner.id} votes in etcd`;
-      const sick = (await this.voters()).filter(({ healthy }) => !healthy).map(({ name }) => name);
-      return sick.length === 0
-        ? undefined
-        : `waits until all members of etcd are healthy; unhealthy: ${sick.join(", ")}`;
+      return await this.unhealthy();
     });
+  }
+
+  /** Resolves when every member votes and is healthy. */
+  async waitUntilHealthy(until: number): Promise<void> {
+    await this.waitUntil(until, () => this.unhealthy());
   }
 
   /** Resolves when the node is a voter. */
@@ -133,6 +133,14 @@ export class EtcdMembers {
       if (member === undefined) return `${place.name} is not a member of etcd yet`;
       return member.learner ? `${place.name} is still a learner in etcd` : undefined;
     });
+  }
+
+  /** What is missing until every member votes and is healthy. */
+  private async unhealthy(): Promise<string | undefined> {
+    const learner = (await this.observe()).members.find((one) => one.learner);
+    if (learner !== undefined) return `waits until ${learner.name || learner.id} votes in etcd`;
+    const sick = (await this.voters()).filter(({ healthy }) => !healthy).map(({ name }) => name);
+    return sick.length === 0 ? undefined : `waits until all members of etcd are healthy; unhealthy: ${sick.join(", ")}`;
   }
 
   private async refuseLossOfQuorum(id: string, learner: boolean): Promise<void> {

@@ -189,11 +189,8 @@ function newsOf(props: AppliedMachineConfigState, seen: Seen) {
   const { config, ...talos } = seen;
   const sent = props.machineConfiguration;
   const isSent = isSameConfig(config, sent);
-  const wanted = wantedTalos(sent);
-  const drift = [
-    ...configDrift(sent, config),
-    ...(wanted === undefined ? [] : talosFaults(talos, wanted, props.imageSchematic)),
-  ];
+  // Another Talos is found by the resource that upgrades it.
+  const drift = configDrift(sent, config);
   return { ...talos, ...(!isSent && { found: config }), configHash: sha256(isSent ? sent : config), drift };
 }
 
@@ -219,9 +216,9 @@ async function look(props: AppliedMachineConfigState, { access, clock }: NodeRes
   );
 }
 
-/** An upgrade reboots the node and may not be a step that Talos supports, so it is never a side effect: the failure names the command. */
+/** An upgrade takes more than a config: it comes before, for the nodes of which the state knows that they need one. */
 function refuseOtherTalos(
-  { node, address, machineConfiguration, imageSchematic }: AppliedMachineConfigInputs,
+  { node, machineConfiguration, imageSchematic }: AppliedMachineConfigInputs,
   { attempts, ...running }: RunningTalos & { readonly attempts: number },
   seconds: number,
 ): void {
@@ -231,7 +228,7 @@ function refuseOtherTalos(
   const failure = new SluiceError({
     code: "SLU-T212",
     seen: faults.join("; "),
-    remedy: upgradeRemedy(address, wanted),
+    remedy: upgradeRemedy,
   });
   const what = `the node to run Talos ${wanted.version}`;
   throw endFailure(failure, { node, what, state: "ours", attempts, seconds });

@@ -17,6 +17,7 @@ const chapters: Readonly<Record<string, string>> = {
   T1: "Reaching a node",
   T2: "Configuring a node, and bootstrap",
   T3: "Gates on Talos",
+  T4: "Upgrades of Talos",
   L1: "Nodes that join or leave",
   K1: "Gates on Kubernetes",
   K2: "Platform",

@@ -94,6 +94,11 @@ describe("S1.1 the gate Preflight", () => {
     expect(said(machines({}), "1.12.6")).toStrictEqual([]);
   });
 
+  test("S8.3 accepts an older Talos on a node of the cluster: it is upgraded before it gets its config", () => {
+    const ours = machines({}).map((view): View => ({ ...view, state: { kind: "ours", version: "v1.13.8" } }));
+    expect(said(ours, "1.14.0")).toStrictEqual([]);
+  });
+
   test("S1.7(2) reports a selector that matches several disks", () => {
     const doubled = machines({ install: { diskSelector: { model: "QEMU*" } } }).map((view): View => {
       const [disk] = view.facts?.disks ?? [];

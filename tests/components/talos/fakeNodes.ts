@@ -83,6 +83,9 @@ export class FakeNode {
   members: readonly string[] = [];
   version = "1.13.8";
   schematic = "the-schematic";
+  /** Whether it reports to be ready; undefined if it reports nothing of that. */
+  ready: boolean | undefined;
+  readonly installer = new FakeInstaller();
   kubeconfig = "";
   /** What etcd's snapshot consists of. */
   snapshot: readonly Uint8Array[] = [];
@@ -134,6 +137,7 @@ export class FakeNode {
     this.clock.after(3000, () => {
       this.boots += 1;
       this.log = [];
+      this.installer.boot(this);
       if (this.etcd.state !== "Running") this.etcd = { state: "Preparing", healthy: false, data: this.hasData };
       this.stage = "running";
       this.boot();
@@ -205,7 +209,12 @@ export class FakeNode {
         await called("hasEtcdData");
         return this.hasData;
       },
-      logLines: async () => this.log,
+      logLines: async () => {
+        await called("logLines");
+        return this.log;
+      },
+      kernelLines: async () => this.installer.kernelLog,
+      system: this.installer.calls(this, called),
       systemImages: async () => this.images,
       etcdMembers: async () => {
         await called("etcdMembers");
@@ -292,7 +301,14 @@ export class FakeNode {
   private list({ type }: ResourceType): readonly TalosResource[] {
     const specs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
       [machineConfigs.type]: { [mainDocument]: this.running, persistent: this.persistent },
-      [resources.machineStatus.type]: { machine: { stage: this.kind === "ours" ? this.stage : "maintenance" } },
+      [resources.machineStatus.type]: {
+        machine: {
+          stage: this.kind === "ours" ? this.stage : "maintenance",
+          ...(this.ready !== undefined && { status: { ready: this.ready, unmetConditions: this.installer.unmet } }),
+        },
+      },
+      "MetaKeys.runtime.talos.dev": { "0x06": this.installer.isOnTrial ? { value: "A" } : undefined },
+      "ServicePIDs.runtime.talos.dev": { installer: this.installer.isRunning ? { pid: 1 } : undefined },
       [resources.services.type]: {
         etcd: { running: this.etcd.state === "Running", healthy: this.etcd.healthy },
         cri: this.cri ? { running: true, healthy: true } : undefined,
@@ -336,6 +352,77 @@ export class FakeNode {
       if (end === "aborted") throw signal?.reason;
       if (end === "late") throw refusal(status.DEADLINE_EXCEEDED, "Deadline exceeded");
     }
+  }
+}
+
+interface FakeSystem {
+  readonly version: string;
+  readonly schematic: string;
+}
+
+/** The two systems on a node's disk, and what installs the second. */
+export class FakeInstaller {
+  /** Installed, and not booted yet. */
+  next: FakeSystem | undefined;
+  /** Whether the new system does not come up: the node boots the former one again. */
+  failsBoot = false;
+  exitCode = 0;
+  /** What an installer prints. */
+  output: readonly string[] = ["running Talos installer", "installation complete"];
+  /** Whether one runs on the node, whoever started it. */
+  isRunning = false;
+  isOnTrial = false;
+  unmet: readonly object[] = [];
+  kernelLog: string[] = [];
+  readonly pulled: string[] = [];
+
+  /** "registry/installer/<schematic>:v1.13.8" */
+  install(image: string): void {
+    const [, schematic = "", version = ""] = /\/([^/:]*):v([^:]*)$/.exec(image) ?? [];
+    this.next = { version, schematic };
+  }
+
+  boot(node: FakeNode): void {
+    if (this.next !== undefined && !this.failsBoot) Object.assign(node, this.next);
+    this.next = undefined;
+  }
+
+  calls(node: FakeNode, called: (name: string) => Promise<void>): NodeClient["system"] {
+    const pull = async (reference: string) => {
+      node.calls.push("pull");
+      await called("pull");
+      this.pulled.push(reference);
+    };
+    const install = (image: string) => this.install(image);
+    const printed = () => this.output;
+    const exitCode = () => this.exitCode;
+    return {
+      async *pull(reference: string) {
+        yield { bytes: 1, ofBytes: 2 };
+        await pull(reference);
+      },
+      pullSilently: pull,
+      async *install(image: string) {
+        node.calls.push("install");
+        await called("install");
+        node.log.push(`[talos] starting upgrade: installer_image=${image}, disk=/dev/sda`);
+        for (const text of printed()) yield { text };
+        await called("exit");
+        if (exitCode() === 0) install(image);
+        node.log.push(
+          `[talos] upgrade ${exitCode() === 0 ? "completed successfully" : "failed"}: exit_code=${exitCode()}`,
+        );
+        yield { exitCode: exitCode() };
+      },
+      upgrade: async (image: string) => {
+        node.calls.push("upgrade");
+        await called("upgrade");
+        if (exitCode() === 0) install(image);
+        node.stage = "upgrading";
+        node.changed();
+        node.restart();
+      },
+    } as unknown as NodeClient["system"];
   }
 }
 
