@@ -10,6 +10,8 @@ export interface HetznerImageArgs extends PackerVariablesArgs {
   readonly build: boolean;
   /** Seconds in which it must be found. */
   readonly deadlineSeconds: number;
+  /** The servers that start from it: the location of each, by its name. */
+  readonly servers: Readonly<Record<string, string>>;
   /** Of the Hetzner project. */
   readonly token: pulumi.Input<string>;
   /** Whether the token is a placeholder: then the one in the state is kept. */
@@ -25,11 +27,11 @@ export class HetznerImage extends pulumi.ComponentResource {
     super("sluice:images:HetznerImage", name, {}, opts);
 
     const labels = args.labels ?? snapshotLabels({ ...args, schematicId: schematicId(args.schematic) });
-    const { architecture, token } = args;
+    const { architecture, servers, token } = args;
     const made = args.build ? [makeWhereMissing(this, name, args)] : [];
     const snapshot = new HetznerSnapshot(
       name,
-      { labels, architecture, token, remedy: remedy(args.build), deadlineSeconds: args.deadlineSeconds },
+      { labels, architecture, servers, token, remedy: remedy(args.build), deadlineSeconds: args.deadlineSeconds },
       {
         parent: this,
         dependsOn: made,

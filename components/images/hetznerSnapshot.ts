@@ -6,6 +6,8 @@ export interface HetznerSnapshotArgs {
   /** All of them, each with its value. */
   readonly labels: Readonly<Record<string, string>>;
   readonly architecture: ImageSettings["architecture"];
+  /** The servers that start from it: the location of each, by its name. Without a snapshot those that exist stay as they are. */
+  readonly servers: Readonly<Record<string, string>>;
   /** Of the Hetzner project. Kept as a secret. */
   readonly token: pulumi.Input<string>;
   /** The command to create one, for the error message. */
@@ -24,6 +26,7 @@ const type: CheckoutType = {
 
 /**
  * The newest snapshot with these labels. It is searched for on creation and on refresh: it is unknown in the first preview, and later taken from the state.
+ * As long as there is none, and no server needs one, every update searches again.
  * HCLOUD_ENDPOINT names the address of the API.
  */
 export class HetznerSnapshot extends CheckoutResource {

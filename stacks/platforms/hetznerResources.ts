@@ -3,6 +3,7 @@ import * as hcloud from "@pulumi/hcloud";
 import * as pulumi from "@pulumi/pulumi";
 import { HetznerImage } from "../../components/images/hetznerImage.ts";
 import { HetznerMachines } from "../../components/machines/hetzner/hetznerMachines.ts";
+import { serverOf } from "../../components/machines/hetzner/serverOf.ts";
 import { contentHash } from "../../components/model/contentHash.ts";
 import type { Machine } from "../../components/model/machine.ts";
 import {
@@ -55,6 +56,9 @@ function createMachines(
     location: settings.location,
     labels: settings.snapshot.labels,
     build: settings.snapshot.build,
+    servers: Object.fromEntries(
+      config.nodes.map((node) => [`${clusterName}-${node.name}`, serverOf(node, settings).location]),
+    ),
     deadlineSeconds: config.timeouts.images,
     token: token.value,
     isTokenPlaceholder: token.isPlaceholder,

@@ -77,6 +77,30 @@ describe("three control planes and three workers, Talos 1.12", () => {
     expect(Object.keys((await chain.outputs()).gates.NodesReady.evidence.kubelets)).toContain("w-4");
   });
 
+  test("need no snapshot of another image until a server is added: then `up` ends before it creates one (S8.3)", async () => {
+    const hetzner = chain.setting("hetzner");
+    chain.configure({ hetzner: { ...hetzner, snapshot: { labels: { os: "talos", version: "none" } } } });
+    const without = await chain.up();
+    expect(without.steps.map(({ op, type }) => `${op} ${type.split(":").at(-1)}`)).toEqual([
+      "create-replacement HetznerSnapshot",
+      "replace HetznerSnapshot",
+      "delete-replaced HetznerSnapshot",
+    ]);
+    expect(without.stdout).toContain("no snapshot has the labels os=talos,version=none. The existing servers");
+
+    chain.addNode({ name: "w-5", role: "worker", address: "10.0.1.25" });
+    const refused = await chain.run("up");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stdout).toContain("SLU-M101 No snapshot matches");
+    const { servers } = await chain.cloud.call("GET", "/servers");
+    expect(servers).toHaveLength(7);
+
+    chain.removeNode("w-5");
+    chain.configure({ hetzner });
+    await chain.up();
+    expect((await chain.up()).steps).toEqual([]);
+  });
+
   test("are refreshed in 15 s when all of them are dead: nothing is dropped, and each unreachable node is named [C1] [C32]", async () => {
     const before = await chain.resources();
     const { servers } = await chain.cloud.call("GET", "/servers");

@@ -1,4 +1,5 @@
-import { hetznerApi, hetznerList } from "../../api/hetznerApi.ts";
+import { hetznerApi } from "../../api/hetznerApi.ts";
+import { hetznerServers } from "../../api/hetznerServers.ts";
 import type { MachineEntries } from "../../lifecycle/changePlan.ts";
 import type {
   CurrentMachine,
@@ -39,24 +40,12 @@ export const hetznerPlatform = {
   currentMachines: ({ place, token = "", entries }) => servers(token, (place as HetznerPlace).cluster, entries),
 } as const satisfies MachinePlatform;
 
-interface ServerView {
-  readonly name: string;
-  readonly server_type: { readonly name: string };
-  readonly location?: { readonly name: string };
-  /** The location was in this field before 2026. */
-  readonly datacenter?: { readonly location: { readonly name: string } } | null;
-  readonly public_net: { readonly ipv4?: { readonly ip: string } | null };
-}
-
 /** Found by name, which is unique in a project; labels may have been changed. */
 async function servers(token: string, cluster: string, entries: MachineEntries): Promise<CurrentMachines> {
-  const found = new Map<string, CurrentMachine>();
-  for (const server of await hetznerList(hetznerApi(token), "servers")) {
-    const { name, server_type, location, datacenter, public_net } = server as ServerView;
-    const place = location?.name ?? datacenter?.location.name;
-    const traits = { serverType: server_type.name, ...(place !== undefined && { location: place }) };
-    found.set(name, { talosAddress: public_net.ipv4?.ip ?? "", ...traits });
-  }
+  const all = await hetznerServers(hetznerApi(token));
+  const found = new Map<string, CurrentMachine>(
+    all.map(({ name, ipv4, ...traits }) => [name, { talosAddress: ipv4, ...traits }]),
+  );
   const own = Object.keys(entries).map((node) => [node, found.get(`${cluster}-${node}`)] as const);
   return Object.fromEntries(own.flatMap(([node, server]) => (server === undefined ? [] : [[node, server]])));
 }

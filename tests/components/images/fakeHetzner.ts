@@ -8,7 +8,8 @@ export const token = "the-token";
 export type Answer =
   | Error
   | { readonly status: number; readonly body: string }
-  | { readonly images: readonly object[] };
+  | { readonly images: readonly object[] }
+  | { readonly servers: readonly object[] };
 
 export class FakeHetzner {
   /** The query of each call. */
@@ -30,6 +31,10 @@ export class FakeHetzner {
     if (answer instanceof Error) throw answer;
     return { reason: "", ...("status" in answer ? answer : { status: 200, body: JSON.stringify(answer) }) };
   };
+}
+
+export function server(name: string, location: string) {
+  return { name, server_type: { name: "cx23" }, location: { name: location }, public_net: { ipv4: null } };
 }
 
 export function image(id: number, labels: Readonly<Record<string, string>> = {}) {

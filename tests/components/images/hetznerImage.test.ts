@@ -18,6 +18,7 @@ const args: HetznerImageArgs = {
   architecture: "amd64",
   factory: "factory.example.org",
   location: "fsn1",
+  servers: { "dev-cp-1": "fsn1" },
   build: false,
   deadlineSeconds: 45,
   token: "the-token",
@@ -42,7 +43,7 @@ describe("the image of Hetzner servers", () => {
       type: snapshotType,
       name: "dev",
       parent: "sluice:images:HetznerImage dev",
-      inputs: { labels, architecture: "amd64", token: { secret: "the-token" } },
+      inputs: { labels, architecture: "amd64", servers: args.servers, token: { secret: "the-token" } },
       ignoreChanges: [],
       dependencies: [],
     });

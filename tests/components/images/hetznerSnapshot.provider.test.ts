@@ -1,18 +1,24 @@
 import { describe, expect, test } from "@jest/globals";
 import { operations } from "../../../components/images/hetznerSnapshot.provider.ts";
 import { FakeClock } from "../talos/fakeClock.ts";
-import { type Answer, FakeHetzner, image, token } from "./fakeHetzner.ts";
+import { type Answer, FakeHetzner, image, server, token } from "./fakeHetzner.ts";
 
 const labels = { version: "1.13.8", os: "talos" };
 const inputs = {
   labels,
   architecture: "amd64",
+  servers: { "dev-cp-1": "fsn1", "dev-w-1": "nbg1" },
   token,
   remedy: "Make one.",
   deadlineSeconds: 45,
   row: "the urn",
 } as const;
 const found = { ...inputs, snapshotId: "42", description: "image 42" };
+const noServers = { servers: [] };
+const both = { servers: [server("dev-cp-1", "fsn1"), server("dev-w-1", "nbg1"), server("other", "fsn1")] };
+const absent = { ...inputs, snapshotId: "no-snapshot", description: "no snapshot yet" };
+const reminder =
+  "no snapshot has the labels os=talos,version=1.13.8. The existing servers do not need it, one that is added or recreated does. Make one.";
 const down = new Error("connect ECONNREFUSED 10.0.0.1:443");
 const refused = { status: 401, body: '{"error":{"code":"unauthorized","message":"unable to authenticate"}}' };
 const busy = { status: 429, body: '{"error":{"code":"rate_limit_exceeded","message":"limit reached"}}' };
@@ -20,7 +26,9 @@ const busy = { status: 429, body: '{"error":{"code":"rate_limit_exceeded","messa
 function asking(...answers: readonly Answer[]) {
   const hetzner = new FakeHetzner(...answers);
   const clock = new FakeClock();
-  return { hetzner, clock, asking: { api: hetzner.api, clock, random: () => 0 } };
+  const notes: string[] = [];
+  const note = async (text: string, as: string) => void notes.push(`${as}: ${text}`);
+  return { hetzner, clock, notes, asking: { api: hetzner.api, clock, random: () => 0, note } };
 }
 
 describe("the lookup of a snapshot", () => {
@@ -42,7 +50,9 @@ describe("the lookup of a snapshot", () => {
   });
 
   test("S0.1 reports the requested labels, the existing snapshots and what to do if none matches", async () => {
-    const { asking: how } = asking({ images: [] }, { images: [image(7, { os: "talos", version: "1.12.6" })] });
+    const { asking: how } = asking({ images: [] }, noServers, {
+      images: [image(7, { os: "talos", version: "1.12.6" })],
+    });
     await expect(operations.create(inputs, how)).rejects.toThrow(
       [
         "SLU-M101 No snapshot matches",
@@ -58,7 +68,7 @@ describe("the lookup of a snapshot", () => {
     ["there are none", { images: [] }, "no snapshot at all in the project"],
     ["the API would not say", down, "no such snapshot in the project"],
   ])("S0.1 reports that none matches if %s", async (_, second, seen) => {
-    const { asking: how } = asking({ images: [] }, second);
+    const { asking: how } = asking({ images: [] }, noServers, second);
     await expect(operations.create(inputs, how)).rejects.toThrow(`  seen:       ${seen}\n`);
   });
 
@@ -84,6 +94,42 @@ describe("the lookup of a snapshot", () => {
       "https://api answers 401: unable to authenticate (unauthorized)",
     );
     expect(clock.waits).toEqual([]);
+  });
+});
+
+describe("a snapshot that does not exist", () => {
+  test("S8.3 does not end an upgrade of the servers that exist, and is asked for", async () => {
+    const { asking: how, notes } = asking({ images: [] }, both);
+    expect(await operations.create(inputs, how)).toEqual(absent);
+    expect(notes).toEqual([`warning: ${reminder}`]);
+  });
+
+  test.each([
+    ["is added", { servers: [server("dev-cp-1", "fsn1")] }],
+    ["moves to another location", { servers: [server("dev-cp-1", "fsn1"), server("dev-w-1", "hel1")] }],
+  ])("S0.1 ends the update before a server that %s is created", async (_, servers) => {
+    const { asking: how, notes } = asking({ images: [] }, servers, { images: [] });
+    await expect(operations.create(inputs, how)).rejects.toThrow("SLU-M101");
+    expect(notes).toEqual([]);
+  });
+
+  test("S1.7 is not concluded from servers that the API did not list", async () => {
+    const { asking: how } = asking({ images: [] }, down, { images: [] }, both);
+    expect(await operations.create(inputs, how)).toEqual(absent);
+    await expect(operations.create(inputs, asking({ images: [] }, refused).asking)).rejects.toThrow("SLU-M102");
+  });
+
+  test("S8.3 is searched for by every update, and the preview says so", async () => {
+    expect(operations.difference(absent, inputs)).toEqual({ kind: "update" });
+    expect(operations.notes(absent, inputs)).toEqual([{ text: reminder, as: "row" }]);
+    expect(operations.notes(found, inputs)).toEqual([]);
+    expect(operations.notes(absent, { ...inputs, labels: { os: "other" } })).toEqual([]);
+    expect(await operations.create(inputs, asking({ images: [image(42)] }).asking)).toEqual(found);
+  });
+
+  test("U3 is no drift, and one that appeared is", async () => {
+    expect(await operations.read(absent, asking({ images: [] }).asking)).toEqual(absent);
+    expect(await operations.read(absent, asking({ images: [image(42)] }).asking)).toEqual(found);
   });
 });
 

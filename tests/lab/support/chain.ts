@@ -129,6 +129,11 @@ export class Chain {
     return this.engine.set(values, "--secret");
   }
 
+  /** A key of the environment's file that is a map. */
+  setting(key: string): Config {
+    return this.config[key] as Config;
+  }
+
   /** Changes the environment's file. */
   configure(changes: Config): void {
     this.config = { ...this.config, ...changes };
