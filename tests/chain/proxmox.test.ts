@@ -77,6 +77,16 @@ describe.each([
     });
   }
 
+  test("keeps its VMs when their image changes: the hosts download the new one for VMs that are created later (S8.3)", async () => {
+    chain.configure({ image: { extensions: ["siderolabs/qemu-guest-agent", "siderolabs/util-linux-tools"] } });
+    const { code, steps } = await chain.run("preview");
+    expect(code).toBe(0);
+    const types = steps.map(({ type }) => type.split(":").at(-1));
+    expect(types).toContain("File");
+    expect(types).not.toContain("VmLegacy");
+    chain.configure({ image: { extensions: ["siderolabs/qemu-guest-agent"] } });
+  });
+
   test("is gone when it is destroyed, with its image (S4.7)", async () => {
     const gone = await chain.run("destroy");
     expect(gone).toMatchObject({ code: 0 });
