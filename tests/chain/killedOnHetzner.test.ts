@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals
 import { BenchLab } from "../lab/support/benchLab.ts";
 import { Cloud } from "../lab/support/cloud.ts";
 import type { KilledProgram } from "../lab/support/kill.ts";
-import { held, KilledRuns, type Moment, unanswered } from "../lab/support/killedRuns.ts";
+import { held, KilledRuns, type Moment, timeoutOf, unanswered } from "../lab/support/killedRuns.ts";
 import { Workbench } from "../support/cli.ts";
 
-jest.setTimeout(400_000);
+jest.setTimeout(timeoutOf(2));
 
 const bench = new Workbench({ fresh: false });
 const off = { enabled: false };
@@ -70,12 +70,16 @@ describe("S5.3 whatever is created at Hetzner, on nodes and in the cluster while
     expect(await cloud.left()).toEqual([]);
   });
 
-  test("up continues after each kill, creates nothing twice, and destroy leaves nothing", async () => {
-    for (const moment of moments) await runs.up("engine", moment);
-    for (const [whom, moment] of later) await runs.up(whom, moment);
-    await runs.succeeds("up");
-    await runs.succeeds("up", "--expect-no-changes");
-    await runs.succeeds("destroy");
-    expect(await cloud.left()).toEqual([]);
-  });
+  test(
+    "up continues after each kill, creates nothing twice, and destroy leaves nothing",
+    async () => {
+      for (const moment of moments) await runs.up("engine", moment);
+      for (const [whom, moment] of later) await runs.up(whom, moment);
+      await runs.succeeds("up");
+      await runs.succeeds("up", "--expect-no-changes");
+      await runs.succeeds("destroy");
+      expect(await cloud.left()).toEqual([]);
+    },
+    timeoutOf(moments.length + later.length + 3),
+  );
 });

@@ -1,11 +1,11 @@
 // The engine or its plugin is killed while a resource of each kind is created on Proxmox. The next command succeeds.
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { BenchLab } from "../lab/support/benchLab.ts";
-import { held, KilledRuns, type Moment, unanswered } from "../lab/support/killedRuns.ts";
+import { held, KilledRuns, type Moment, timeoutOf, unanswered } from "../lab/support/killedRuns.ts";
 import { Proxmox } from "../lab/support/proxmox.ts";
 import { settings, Workbench } from "../support/cli.ts";
 
-jest.setTimeout(400_000);
+jest.setTimeout(timeoutOf(2));
 
 const bench = new Workbench({ fresh: false });
 const { "sluice:proxmox": section } = settings("home").config as { "sluice:proxmox": object };
@@ -69,11 +69,15 @@ describe("S5.3 whatever is created on Proxmox while a program is killed", () => 
     expect(await left()).toEqual([]);
   });
 
-  test("up continues after each kill of the engine, creates nothing twice, and destroy leaves nothing", async () => {
-    for (const moment of moments) await runs.up("engine", moment);
-    await runs.succeeds("up");
-    await runs.succeeds("up", "--expect-no-changes");
-    await runs.succeeds("destroy");
-    expect(await left()).toEqual([]);
-  });
+  test(
+    "up continues after each kill of the engine, creates nothing twice, and destroy leaves nothing",
+    async () => {
+      for (const moment of moments) await runs.up("engine", moment);
+      await runs.succeeds("up");
+      await runs.succeeds("up", "--expect-no-changes");
+      await runs.succeeds("destroy");
+      expect(await left()).toEqual([]);
+    },
+    timeoutOf(moments.length + 3),
+  );
 });

@@ -22,6 +22,17 @@ export function held(on: "cloud" | "talos", name: string, times = 1): Rule {
   return { on, name, do: "hold", times };
 }
 
+/** A command that has not ended by then hangs. */
+const hangsAfterMs = 280_000;
+
+/**
+ * How long a test with so many commands may take. One takes a quarter of a minute on an idle machine of two cores, and three times that beside other suites; a command that
+ * hangs is found by its own limit.
+ */
+export function timeoutOf(commands: number): number {
+  return Math.max(commands * 90_000, 2 * hangsAfterMs);
+}
+
 export class KilledRuns {
   private readonly bench: Workbench;
   private readonly lab: BenchLab;
@@ -60,6 +71,13 @@ export class KilledRuns {
   }
 
   private command(command: "up" | "destroy", ...options: readonly string[]): Promise<Ended> {
-    return this.bench.npmWith({ timeout: 280_000 }, command, this.environment, "--yes", "--skip-preview", ...options);
+    return this.bench.npmWith(
+      { timeout: hangsAfterMs },
+      command,
+      this.environment,
+      "--yes",
+      "--skip-preview",
+      ...options,
+    );
   }
 }

@@ -146,6 +146,16 @@ describe("S5.2 a failure is transient, and described by its cause", () => {
       release,
       'unable to build kubernetes objects from release manifest: unable to recognize "": an error on the server ("error") has prevented the request from succeeding',
     ],
+    [
+      "could not handle the request",
+      release,
+      'could not get apiVersions from Kubernetes: could not get apiVersions from Kubernetes: an error on the server ("unknown") has prevented the request from succeeding',
+    ],
+    [
+      "answered 500",
+      release,
+      'template: cilium/templates/hubble/tls-helm/server-secret.yaml:2:10: executing "cilium/templates/hubble/tls-helm/server-secret.yaml" at <include "cilium.ca.setup" .>: error calling include: template: cilium/templates/_helpers.tpl:79:15: executing "cilium.ca.setup" at <lookup "v1" "Secret" (include "cilium.namespace" .) $secretName>: error calling lookup: Internal Server Error',
+    ],
     ["was interrupted", release, helm('serviceaccounts "cilium" already exists')],
     [
       "reset the connection",
