@@ -5,6 +5,7 @@ import { deployCluster } from "./stacks/cluster.ts";
 import { loadStackConfig } from "./stacks/config/configFile.ts";
 import { judgedVariable, remarksOf } from "./stacks/config/remarks.ts";
 import { previewPlatform } from "./stacks/previewPlatform.ts";
+import { previewRestore } from "./stacks/previewRestore.ts";
 
 const config = loadStackConfig(pulumi.getStack());
 const isPreview = pulumi.runtime.isDryRun();
@@ -16,7 +17,7 @@ const { warnings, notes } = remarksOf(config, pulumi.getStack(), { isPreview, un
 for (const warning of warnings) await pulumi.log.warn(warning);
 for (const note of notes) await pulumi.log.info(note);
 const [cluster] = await Promise.all([
-  deployCluster(config, { isInMaintenance, run: new Date().toISOString() }),
+  deployCluster(config, { isInMaintenance, run: new Date().toISOString(), previewRestore }),
   isPreview ? previewPlatform(config, pulumi.getStack()) : undefined,
 ]);
 

@@ -20,6 +20,7 @@ import { gateChain } from "./gateChain.ts";
 import { deployMachineConfigs } from "./machineConfigs.ts";
 import { deployMachines } from "./machines.ts";
 import { type ClusterOutputs, clusterOutputs } from "./outputs.ts";
+import { deleteStaleNodes, restoreEtcd } from "./restoreStages.ts";
 import type { ClusterConfig } from "./schema/clusterConfig.ts";
 import {
   installCilium,
@@ -43,7 +44,7 @@ import {
 
 const noNodes: LiveNodes = { isInMaintenance: async () => false, run: "" };
 
-/** `nodes` is only asked in an update; tests have none. */
+/** `nodes` is only asked in an update, or by the preview of a restore; tests have none. */
 export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = noNodes): Promise<ClusterOutputs> {
   const { gate, end, reports } = gateChain(config);
   // Without a token of the account this throws, and nothing was created yet.
@@ -61,7 +62,8 @@ export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = no
   // The basis of all later stages: the machines, and the configs that they run.
   const ground = { ...known, ground: [...known.machineIds, ...applied.hashes] };
   const staged = gate(stages, ground, [applied]);
-  const bootstrap = bootstrapEtcd(config, platform, secrets, applied, staged);
+  const restore = restoreEtcd(config, platform, secrets, applied, nodes, staged);
+  const bootstrap = bootstrapEtcd(config, platform, secrets, applied, restore?.done ?? staged);
   const members = joinMembers(config, platform, secrets, [...staged, bootstrap]);
   const quorum = gate(etcd, ground, [members]);
   const healthy = gate(talosServices, ground, quorum);
@@ -77,7 +79,8 @@ export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = no
   const server = kubernetesUrl(clientEndpoint(config, platform));
   const kubernetes = { ...ground, server, kubeconfig: issued.at(server, shared) };
   const serving = gate(kubernetesApi, kubernetes, shared);
-  const joined = gate(nodesJoined, kubernetes, serving);
+  const current = deleteStaleNodes(config, restore, platform, kubernetes, serving);
+  const joined = gate(nodesJoined, kubernetes, current);
 
   const install = installer(cluster, kubernetes.kubeconfig, joined);
   const routed = gate(ciliumReady, kubernetes, installCilium(install, joined));

@@ -19,6 +19,7 @@ import { kubernetesUrl } from "./endpoint.ts";
 import type { After } from "./gateChain.ts";
 import type { MachineConfigs } from "./machineConfigs.ts";
 import type { PlatformMachines } from "./platforms/platformResources.ts";
+import type { PreviewRestore } from "./previewRestore.ts";
 import type { ClusterConfig } from "./schema/clusterConfig.ts";
 
 /** What the program itself asks nodes, before the engine does anything with them. */
@@ -26,6 +27,8 @@ export interface LiveNodes {
   readonly isInMaintenance: IsInMaintenance;
   /** Differs in each run. */
   readonly run: string;
+  /** Ends a preview with what the restore would fail with. */
+  readonly previewRestore?: PreviewRestore;
 }
 
 /** The cluster's identity, and what follows from it. */

@@ -75,3 +75,8 @@ export function timeOf(name: string): number {
   const [, day, hours, minutes, seconds] = namePattern.exec(name) ?? [];
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`);
 }
+
+/** Whether a user names a folder, and no backup of the environment's target. */
+export function isPath(backup: string): boolean {
+  return /[/.]/.test(backup);
+}

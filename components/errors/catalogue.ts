@@ -177,7 +177,7 @@ export const catalogue = {
     cause:
       "The cluster was bootstrapped, and no control plane has an etcd any more: all of them were reset, reinstalled or replaced. All that was only in etcd is lost: every object in Kubernetes, with its Secrets and with the claims of its volumes. Nothing was bootstrapped again.",
     remedy:
-      "To begin a new, empty cluster on the same machines, with the same credentials and with everything that Sluice installs: `npm run up -- <environment> --new-cluster`.",
+      "If there is a backup: set `restoreFrom` in the environment's file and run `npm run up -- <environment>` again. To begin a new, empty cluster on the same machines, with the same credentials and with everything that Sluice installs: `npm run up -- <environment> --new-cluster`.",
   },
   "SLU-T221": {
     title: "The environment declares other machine secrets than its cluster has",
@@ -559,12 +559,39 @@ export const catalogue = {
     remedy:
       "Check `talosctl --nodes <address> etcd status`. A snapshot needs one healthy member, and no quorum of reachable ones.",
   },
+  "SLU-B106": {
+    title: "The backup is of another cluster",
+    cause: "Its cluster id is not that of this environment's machine secrets, with which its Secrets are encrypted.",
+    remedy:
+      "Import the machine secrets that belong to the backup: `npm run secrets -- import <environment> --file <backup>/secrets.yaml.age`. Or name a backup of this cluster.",
+  },
   "SLU-B107": {
     title: "The backup before a change failed",
     cause:
       "A change that puts etcd at risk needs a backup first, and none could be taken or stored; the reason is under 'seen'.",
     remedy:
       "Fix the reason: `npm run backup -- <environment>` shows whether it is fixed. If no backup can be taken and the change is what repairs the cluster: set `backup.beforeChanges` to false for one run.",
+  },
+  "SLU-B108": {
+    title: "The machine secrets of the cluster to restore are missing",
+    cause:
+      "A snapshot is useless without the machine secrets that it was taken with: its Secrets are encrypted with one of their keys. Nothing was created.",
+    remedy:
+      "Import them, from the backup or from an export: `npm run secrets -- import <environment> --file <backup>/secrets.yaml.age --identity <file>`.",
+  },
+  "SLU-B109": {
+    title: "The backup does not fit the versions of the environment",
+    cause:
+      "Kubernetes reads what itself and the minor release before it have stored, and an older etcd cannot read the data of a newer one.",
+    remedy:
+      "Set kubernetesVersion and talosVersion to those of the backup, which `npm run backup -- list <environment>` prints; raise them after the restore.",
+  },
+  "SLU-B110": {
+    title: "The backup was restored before, and there are newer ones",
+    cause:
+      "`restoreFrom` still names the backup that this cluster began with. Restoring it again would lose what was backed up since. Nothing was restored.",
+    remedy:
+      "Set `restoreFrom: latest`, or name a newer backup. To restore this one again, name the path of its folder.",
   },
   "SLU-B111": {
     title: "There is no recent backup that can be read",

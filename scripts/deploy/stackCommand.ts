@@ -36,6 +36,7 @@ import { charts } from "../toolchain/labTools.ts";
 import type { Tool } from "../toolchain/tool.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 import { configCheckFor, labToolsFor } from "../toolchain/tools.ts";
+import { checkRestore } from "./checkRestore.ts";
 
 export const stackCommands = ["preview", "up", "refresh", "destroy"] as const;
 export type StackCommand = (typeof stackCommands)[number];
@@ -61,6 +62,7 @@ export async function stackCommand(
   }
   if (command === "up") {
     const validator = await checkConfigs(toolchain, stack);
+    await checkRestore(toolchain, stack, options);
     return update(toolchain, stack, options, validator === undefined ? {} : { [validatorVariable]: validator });
   }
   // A preview needs no lab. For destroy an empty lab is enough: it reports that everything is gone.

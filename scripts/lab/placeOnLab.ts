@@ -76,7 +76,7 @@ function isNodeLike(value: unknown): value is { toJS(document: Document): unknow
 
 /** Those of the cluster itself are neither restored nor replaced by a rehearsal's. */
 function useLabBackups(settings: Settings): void {
-  for (const key of ["backupS3AccessKey", "backupS3SecretKey"]) settings.drop(key);
+  for (const key of ["restoreFrom", "backupS3AccessKey", "backupS3SecretKey"]) settings.drop(key);
   const { s3, folder, schedule: _, ...rest } = settings.map("backup") ?? {};
   if (s3 !== undefined || folder !== undefined) settings.set("backup", { ...rest, folder: rehearsedBackups });
 }

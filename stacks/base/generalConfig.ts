@@ -152,6 +152,13 @@ export const softwareKeys = {
     fallback: "AWS_SECRET_ACCESS_KEY",
     description: "The secret key for `backup.s3`.",
   }),
+  restoreFrom: z.string().min(1).optional().meta({
+    form: "`latest`, a backup's name, or the path of its folder",
+    fallback: "a new cluster is empty",
+    description:
+      "The backup that a cluster without etcd begins with. Where an etcd exists it has no effect ([restore](backup.md#restore)).",
+    example: "latest",
+  }),
   upgrade: upgrade.prefault({}),
   timeouts: timeouts.prefault({}),
   stableSeconds,

@@ -5,7 +5,7 @@ import { ConfigError, type Fault } from "../base/fault.ts";
 import type { Rule } from "../base/rule.ts";
 import { addressesInside, sharedAddresses, takenAddresses } from "../rules/addresses.ts";
 import { nameservers, nicMacs, staticAddressing, vlanTrunk } from "../rules/addressing.ts";
-import { backups } from "../rules/backup.ts";
+import { backups, restoring } from "../rules/backup.ts";
 import { knownNames } from "../rules/catalogues.ts";
 import { ciliumNeeds, ciliumTolerations, ciliumValues } from "../rules/cilium.ts";
 import { retryDelays, stabilityWindow } from "../rules/durations.ts";
@@ -120,6 +120,7 @@ const lastRules = [
   sopsKey,
   tailnetKey,
   backups,
+  restoring,
   stabilityWindow,
   retryDelays,
 ];

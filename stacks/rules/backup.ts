@@ -1,4 +1,5 @@
 import { isX25519 } from "../../components/backup/ageFile.ts";
+import { isBackupName, isPath } from "../../components/backup/manifest.ts";
 import { longestPauseMs, readCron } from "../../components/model/cron.ts";
 import { rule } from "./rule.ts";
 
@@ -51,5 +52,17 @@ export const backups = rule(["backup", "ageRecipients", ...credentials], functio
     const why =
       folder === undefined ? "no target is set" : "the cluster cannot store anything in a folder of this host";
     yield { path: "backup.schedule", message: `needs backup.s3: ${why}` };
+  }
+});
+
+/** S7.4: what cannot be found is reported before anything is created. */
+export const restoring = rule(["restoreFrom", "backup"], function* ({ restoreFrom, backup: { folder, s3 } }) {
+  if (restoreFrom === undefined || isPath(restoreFrom)) return;
+  if (folder === undefined && s3 === undefined) {
+    const path = "the path of a backup's folder, such as ./2026-11-20T05-12-33Z";
+    yield { path: "restoreFrom", message: `names a backup of a target, but backup has none: set it, or ${path}` };
+  } else if (restoreFrom !== "latest" && !isBackupName(restoreFrom)) {
+    const message = `'${restoreFrom}' is no name of a backup: use one that 'npm run backup -- list <environment>' prints, or 'latest'`;
+    yield { path: "restoreFrom", message };
   }
 });

@@ -13,6 +13,8 @@ const members = "pulumi-nodejs:dynamic/talos:Members";
 export const quorumGuard = "pulumi-nodejs:dynamic/machines:QuorumGuard";
 const talosUpgrade = "pulumi-nodejs:dynamic/talos:TalosUpgrade";
 const replacementBackup = "pulumi-nodejs:dynamic/talos:ReplacementBackup";
+const restore = "pulumi-nodejs:dynamic/backup:Restore";
+const staleNodes = "pulumi-nodejs:dynamic/backup:StaleNodes";
 const latestBackup = "pulumi-nodejs:dynamic/backup:LatestBackup";
 const kubernetes = "pulumi:providers:kubernetes";
 
@@ -60,15 +62,17 @@ function stagesBefore(config: ClusterConfig, own: PlatformStages): Readonly<Reco
   const hasController = config.platform.hasCloudController(config.settings);
   const inCluster = true;
   const { schedule, beforeChanges } = config.backup;
+  const restores = config.restoreFrom !== undefined;
   const savesFirst = hasBackups(config) && beforeChanges;
   return {
     Preflight: { stages: [quorumGuard, ...own.machines] },
     Stages: {
       stages: [talosUpgrade, ...(savesFirst ? [replacementBackup] : []), "sluice:talos:AppliedMachineConfigs"],
     },
-    Etcd: { stages: [bootstrap, members] },
+    Etcd: { stages: [...(restores ? [restore] : []), bootstrap, members] },
     VirtualAddress: kubeVip ? { stages: platform("KubeVip"), inCluster } : { stages: kubeconfig },
     KubernetesApi: { stages: virtualAddress ? [] : kubeconfig },
+    NodesJoined: { stages: restores ? [staleNodes] : [] },
     CiliumReady: { stages: platform("Cilium"), inCluster },
     NodesReady: {
       stages: [

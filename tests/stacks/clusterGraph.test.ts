@@ -50,6 +50,7 @@ const configurations: readonly (readonly [string, Readonly<Record<string, unknow
   ["backups on request", { flux, ageRecipients, backup: { folder: "/srv/backups" } }],
   ["backups on request and not before changes", { ageRecipients, backup: { folder: "/b", beforeChanges: false } }],
   ["backups that the cluster takes", { flux, ...scheduled }],
+  ["a cluster that begins with a backup", { flux, restoreFrom: "./a-backup" }],
   ["VMs at home that read a seed", { flux, "network.addressing": "nocloud", "proxmox.hosts": ["a", "b", "c"] }, "home"],
 ];
 

@@ -14,6 +14,8 @@ export interface CallOptions extends Pick<ChildOptions, "onOutput"> {
   readonly input?: string;
   /** Milliseconds, if the call may take longer than a single one usually does. */
   readonly timeout?: number;
+  /** Variables that the user has set. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** A folder for everything that runs leave behind, and the calls that leave it there. */
@@ -54,10 +56,14 @@ export class Workbench {
     return ended;
   }
 
-  private call({ within = [], ...options }: CallOptions, script: string, args: readonly string[]): Promise<Ended> {
+  private call(
+    { within = [], variables, ...options }: CallOptions,
+    script: string,
+    args: readonly string[],
+  ): Promise<Ended> {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const [program = "", ...rest] = [...within, ...String(scripts[script]).split(" "), ...args];
-    return runChild(program, rest, { cwd: root, env: this.environment(), ...options });
+    return runChild(program, rest, { cwd: root, env: { ...this.environment(), ...variables }, ...options });
   }
 
   /** The stack in the engine's format, secrets in plain text. */
@@ -103,6 +109,13 @@ export class Workbench {
       else document.setIn(path, value);
     }
     writeFileSync(settingsPath(name), document.toString());
+  }
+
+  /** Sets keys of a node in the file. */
+  editNode(name: string, node: string, changes: Readonly<Record<string, unknown>>): void {
+    const { config } = parse(readFileSync(settingsPath(name), "utf8"));
+    const nodes = config["sluice:nodes"] as readonly { readonly name: string }[];
+    this.editEnvironment(name, { nodes: nodes.map((one) => (one.name === node ? { ...one, ...changes } : one)) });
   }
 
   remove(): void {

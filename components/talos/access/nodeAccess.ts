@@ -23,6 +23,7 @@ export type NodeClient = Pick<
   | "logLines"
   | "reboot"
   | "reset"
+  | "restartKubelet"
   | "services"
   | "system"
   | "systemImages"

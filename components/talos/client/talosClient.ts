@@ -184,6 +184,11 @@ export class TalosClient {
     }));
   }
 
+  /** The node's pods keep running. A kubelet registers its node only when it starts. */
+  async restartKubelet(options?: CallOptions): Promise<void> {
+    await this.#connection.call("machine", "ServiceRestart", { id: "kubelet" }, options);
+  }
+
   /** Whether etcd has ever written anything on this node. */
   async hasEtcdData(options?: CallOptions): Promise<boolean> {
     try {

@@ -12,29 +12,58 @@ import type { BootstrapInputs } from "./bootstrap.provider.ts";
 
 type ControlPlane = BootstrapInputs["controlPlanes"][number];
 
+const gone = "no control plane has an etcd, although the cluster was bootstrapped";
+
 /** Seconds for the call. After them it is cancelled, which would stop a starting etcd: Talos needs one or two, or many on a busy machine. */
 const callSeconds = 60;
+/** Bytes per second at which a snapshot is uploaded at least. */
+const slowestRate = 256 * 1024;
 /** The most milliseconds by which a call is delayed at random: if two runs start at once, the second one sees the first. */
 const spreadMs = 250;
 
-/** Of a cluster that was bootstrapped once: how long all control planes must be without etcd until it is certain that it is lost. */
-export interface Earlier {
-  readonly lostAfterSeconds: number;
+/** What etcd begins with, instead of nothing. */
+export interface Beginning {
+  /** As it is named in reports. */
+  readonly title: string;
+  /** Rejects if it cannot be used. Called before anything is sent to a node, and again where a call is repeated. */
+  prepare(): Promise<{ readonly bytes: number }>;
+  /** The snapshot as etcd has written it. Rejects at its end if it is not intact. */
+  chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** `earlier` where the cluster was bootstrapped once. Then nothing is bootstrapped: who wants a new, empty cluster has to ask for it. */
-export async function bootstrap(inputs: BootstrapInputs, context: NodeContext, earlier?: Earlier): Promise<void> {
+export interface BootstrapOptions {
+  /** Of a cluster that was bootstrapped once: how long all control planes must be without etcd until it is certain that it is lost. */
+  readonly lostAfterSeconds?: number;
+  /** Without it a cluster that is lost stays so: who wants a new, empty one has to ask for it. */
+  readonly beginning?: Beginning;
+}
+
+export type BootstrapTarget = Pick<BootstrapInputs, "controlPlanes" | "credentials" | "deadlineSeconds">;
+
+/** Resolves once etcd is healthy, with the number of calls that this took: 0 if it existed. */
+export async function bootstrap(
+  inputs: BootstrapTarget,
+  context: NodeContext,
+  options: BootstrapOptions = {},
+): Promise<number> {
   const { clock } = context;
   const began = clock.now();
-  const run = new Run(inputs, context, { until: began + inputs.deadlineSeconds * 1000, earlier });
+  const run = new Run(inputs, context, { until: began + inputs.deadlineSeconds * 1000, ...options });
   try {
     await run.toTheEnd();
+    return run.attempts;
   } catch (error) {
     const failure = asFailure(error, "SLU-T207", { call: "bootstrap" });
     const { attempts, where: node, seen: state } = run;
     const seconds = (clock.now() - began) / 1000;
-    throw endFailure(failure, { node, what: "etcd to be bootstrapped", state, attempts, seconds });
+    const what = options.beginning === undefined ? "etcd to be bootstrapped" : "etcd to be restored";
+    throw endFailure(failure, { node, what, state, attempts, seconds });
   }
+}
+
+interface RunOptions extends BootstrapOptions {
+  /** By the clock. */
+  readonly until: number;
 }
 
 class Run {
@@ -43,10 +72,10 @@ class Run {
   where: string;
   seen = "not reached";
   private readonly first: ControlPlane;
-  private readonly inputs: BootstrapInputs;
+  private readonly inputs: BootstrapTarget;
   private readonly context: NodeContext;
-  private readonly until: number;
-  private readonly earlier: Earlier | undefined;
+  private until: number;
+  private readonly options: BootstrapOptions;
   private readonly observer: EtcdObserver;
   /** Since when no control plane has had an etcd. */
   private noneSince: number | undefined;
@@ -54,11 +83,7 @@ class Run {
   private readonly rebooted = new Map<string, string>();
   private reported = "";
 
-  constructor(
-    inputs: BootstrapInputs,
-    context: NodeContext,
-    { until, earlier }: { readonly until: number; readonly earlier: Earlier | undefined },
-  ) {
+  constructor(inputs: BootstrapTarget, context: NodeContext, { until, ...options }: RunOptions) {
     const [first] = inputs.controlPlanes;
     if (first === undefined) throw new Error("a cluster needs a control plane");
     this.first = first;
@@ -66,7 +91,7 @@ class Run {
     this.inputs = inputs;
     this.context = context;
     this.until = until;
-    this.earlier = earlier;
+    this.options = options;
     this.observer = new EtcdObserver(inputs.credentials, context);
   }
 
@@ -84,7 +109,7 @@ class Run {
       return late === undefined ? { found: true } : { late, isFresh: this.report(`${this.where}: ${late.seen}`) };
     };
     try {
-      await poll(attempt, { ...context, until: () => until, rest: (milliseconds) => news.within(milliseconds) });
+      await poll(attempt, { ...context, until: () => this.until, rest: (milliseconds) => news.within(milliseconds) });
     } finally {
       news.end();
     }
@@ -102,9 +127,11 @@ class Run {
     if (step.kind === "call") {
       this.where = this.first.name;
       this.seen = "without etcd";
-      if (this.earlier === undefined) return await this.call(step.failed);
+      const { lostAfterSeconds, beginning } = this.options;
+      if (lostAfterSeconds === undefined) return await this.call(step.failed);
       this.noneSince ??= clock.now();
-      return this.lost(this.earlier.lostAfterSeconds, clock.now() - this.noneSince);
+      const uncertain = this.lost(lostAfterSeconds, clock.now() - this.noneSince);
+      return uncertain ?? (beginning === undefined ? this.isLost() : await this.call(step.failed));
     }
     this.noneSince = undefined;
     this.where = step.node;
@@ -117,28 +144,32 @@ class Run {
     return error;
   }
 
-  /** Throws once it is certain: members that reboot are for a while as if they had no etcd. */
-  private lost(afterSeconds: number, noneForMs: number): SluiceError {
-    const seen = "no control plane has an etcd, although the cluster was bootstrapped";
-    if (noneForMs < afterSeconds * 1000) {
-      return new SluiceError({ code: "SLU-T204", seen: `${seen}; certain after ${afterSeconds} s` });
-    }
+  /** Undefined once it is certain: members that reboot are for a while as if they had no etcd. */
+  private lost(afterSeconds: number, noneForMs: number): SluiceError | undefined {
+    if (noneForMs >= afterSeconds * 1000) return undefined;
+    return new SluiceError({ code: "SLU-T204", seen: `${gone}; certain after ${afterSeconds} s` });
+  }
+
+  private isLost(): never {
     this.where = this.inputs.controlPlanes.map(({ name }) => name).join(", ");
-    throw new SluiceError({ code: "SLU-T220", seen });
+    throw new SluiceError({ code: "SLU-T220", seen: gone });
   }
 
   private async call(failed: string | undefined): Promise<SluiceError | undefined> {
     const { clock, random } = this.context;
-    await pause(clock, random() * spreadMs);
-    // However long this took so far: the decision to call uses the node's state at this moment.
-    const now = await this.observer.judge(this.first);
-    if (now.kind !== "none") {
-      return new SluiceError({ code: "SLU-T204", seen: now.why });
-    }
-    this.report(`bootstraps etcd on ${this.first.name}${failed === undefined ? "" : ` again: ${failed}`}`);
+    const { beginning } = this.options;
     try {
+      const changed = beginning === undefined ? undefined : await this.untimed(() => this.upload(beginning));
+      if (changed !== undefined) return changed;
+      await pause(clock, random() * spreadMs);
+      // However long this took so far: the decision to call uses the node's state at this moment.
+      const now = await this.observer.judge(this.first);
+      if (now.kind !== "none") return new SluiceError({ code: "SLU-T204", seen: now.why });
+      const what = beginning === undefined ? "bootstraps etcd" : "restores etcd from the snapshot";
+      this.report(`${what} on ${this.first.name}${failed === undefined ? "" : ` again: ${failed}`}`);
       this.attempts += 1;
-      await using(this.open(this.first), (client) => client.bootstrap({ deadlineSeconds: callSeconds }));
+      const options = { deadlineSeconds: callSeconds, recoverEtcd: beginning !== undefined };
+      await using(this.open(this.first), (client) => client.bootstrap(options));
     } catch (error) {
       const failure = asFailure(error, "SLU-T207", { call: "bootstrap" });
       // Refused, cancelled, or its answer was lost: the next observation shows which.
@@ -146,6 +177,29 @@ class Run {
       return failure;
     }
     return new SluiceError({ code: "SLU-T207", seen: "Talos accepted the call, and etcd starts" });
+  }
+
+  /** How long a download or an upload takes depends on its size, and not on etcd. */
+  private async untimed<T>(work: () => Promise<T>): Promise<T> {
+    const { clock } = this.context;
+    const began = clock.now();
+    try {
+      return await work();
+    } finally {
+      this.until += clock.now() - began;
+    }
+  }
+
+  /** The node keeps the snapshot until it is bootstrapped; one that is cut off it does not keep. Undefined if it has it, else what has changed meanwhile. */
+  private async upload(beginning: Beginning): Promise<SluiceError | undefined> {
+    const { bytes } = await beginning.prepare();
+    // The download may have taken minutes.
+    const step = await this.next();
+    if (step.kind !== "call") return new SluiceError({ code: "SLU-T204", seen: step.why });
+    this.report(`uploads ${beginning.title} to ${this.first.name}`);
+    const deadlineSeconds = callSeconds + bytes / slowestRate;
+    await using(this.open(this.first), (client) => client.etcdRecover(beginning.chunks(), { deadlineSeconds }));
+    return undefined;
   }
 
   /** Only once, and only if the node is certainly ours and no other control plane has an etcd. */

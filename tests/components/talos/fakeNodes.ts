@@ -248,6 +248,10 @@ export class FakeNode {
         await called("kubeconfig");
         return this.kubeconfig;
       },
+      restartKubelet: async () => {
+        this.calls.push("restart kubelet");
+        await called("restartKubelet");
+      },
       reset: async () => {
         this.calls.push("reset");
         await called("reset");

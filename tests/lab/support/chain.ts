@@ -21,6 +21,8 @@ export interface ChainOptions extends ChainEnvironment, Pick<LabOptions, "seed" 
   readonly secrets?: Readonly<Record<string, string>>;
   /** Nodes that the environment may get later, on machines that exist from the beginning. */
   readonly spares?: readonly ChainNode[];
+  /** Variables with which the engine runs. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 export type { Config } from "./chainEnvironment.ts";
@@ -74,7 +76,7 @@ export class Chain {
 
   /** An environment with nothing deployed, on a lab that has what the environment finds on its platform. */
   static async of(options: ChainOptions = {}): Promise<Chain> {
-    const { installs = false, spares = [], secrets = {}, seed, scenario, profile } = options;
+    const { installs = false, spares = [], secrets = {}, variables, seed, scenario, profile } = options;
     const config = environment(options);
     // What exists from the beginning exists for all later nodes, too.
     const nodes = [...(config.nodes as ChainNode[]), ...spares.map((node) => completeNode(options, node))];
@@ -84,7 +86,7 @@ export class Chain {
     await stageCharts();
     const lab = await Lab.up({ seed, scenario, profile, config: stringify(given) });
     try {
-      const engine = await Engine.empty(lab, root);
+      const engine = await Engine.empty(lab, root, variables);
       // The program refuses a key that nothing would use.
       const ofLab = config.sealedSecrets === undefined ? sealingKey() : {};
       const own = Object.entries(secrets).map(([key, value]) => [`sluice:${key}`, value]);

@@ -49,7 +49,7 @@ export class Engine {
   }
 
   /** The same without a config. */
-  static async empty(lab: Lab, program: string): Promise<Engine> {
+  static async empty(lab: Lab, program: string, variables: Readonly<Record<string, string>> = {}): Promise<Engine> {
     const toolchain = await prepareToolchain();
     const { PULUMI_HOME: from = ordinaryHome(), PATH = "", PULUMI_PARALLEL = "" } = toolchain.environment;
     const [home, state, temporary] = ["pulumi", "state", "tmp"].map((name) => join(lab.files, name)) as [
@@ -71,6 +71,7 @@ export class Engine {
       TMPDIR: temporary,
       // Without it the engine has no option to record its events.
       PULUMI_DEBUG_COMMANDS: "true",
+      ...variables,
     });
     // Beside the state: the program's folder stays as it is.
     const project = readFileSync(join(program, "Pulumi.yaml"), "utf8");
