@@ -35,6 +35,12 @@ func (s *configCalls) ApplyConfiguration(ctx context.Context, in *machine.ApplyC
 	if err := n.validate(in.GetData()); err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
+	if n.neverReboots && in.GetMode() == machine.ApplyConfigurationRequest_REBOOT {
+		if !n.maintenance {
+			return nil, status.Error(codes.Unimplemented, "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead")
+		}
+		in.Mode = machine.ApplyConfigurationRequest_NO_REBOOT
+	}
 	n.official.runtime.decided = decision{}
 	response, err := n.service().ApplyConfiguration(ctx, in)
 	if err != nil {

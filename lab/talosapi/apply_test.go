@@ -142,6 +142,36 @@ func TestApplyConfigured(t *testing.T) {
 	}
 }
 
+// The answers are those of ApplyConfiguration in internal/app/machined/internal/server/v1alpha1 of 1.14.1.
+func TestNoConfigRebootsTalos114(t *testing.T) {
+	l := newLab(t)
+	good := l.config(machine.TypeWorker)
+	disks := bytes.Replace(good, []byte("machine:\n"), []byte("machine:\n    disks:\n        - device: /dev/sdb\n          partitions:\n            - mountpoint: /var/data\n"), 1)
+	for name, c := range map[string]struct {
+		mode  machineapi.ApplyConfigurationRequest_Mode
+		asked []string
+	}{
+		"auto":      {machineapi.ApplyConfigurationRequest_AUTO, []string{"config now=true revert=0s"}},
+		"no reboot": {machineapi.ApplyConfigurationRequest_NO_REBOOT, []string{"config now=true revert=0s"}},
+		"tried":     {machineapi.ApplyConfigurationRequest_TRY, []string{"config now=true revert=1m0s"}},
+	} {
+		f := l.configured("1.14.1", machine.TypeWorker)
+		response, err := l.client(f, role.Admin).ApplyConfiguration(within(t), &machineapi.ApplyConfigurationRequest{Data: disks, Mode: c.mode})
+		require.NoError(t, err, name)
+		require.Contains(t, response.GetMessages()[0].GetModeDetails(), "Applied configuration without a reboot", name)
+		require.Equal(t, c.asked, f.wasAsked(), name)
+	}
+	f := l.configured("1.14.1", machine.TypeWorker)
+	_, err := l.client(f, role.Admin).ApplyConfiguration(within(t), &machineapi.ApplyConfigurationRequest{Data: disks, Mode: machineapi.ApplyConfigurationRequest_REBOOT})
+	require.Equal(t, codes.Unimplemented, status.Code(err))
+	require.Empty(t, f.wasAsked())
+
+	f = l.maintenance("1.14.1")
+	_, err = l.insecure(f).ApplyConfiguration(within(t), &machineapi.ApplyConfigurationRequest{Data: good, Mode: machineapi.ApplyConfigurationRequest_REBOOT})
+	require.NoError(t, err)
+	require.Equal(t, []string{"config now=true revert=0s"}, f.wasAsked())
+}
+
 func TestApplyAfterReboot(t *testing.T) {
 	l := newLab(t)
 	good := l.config(machine.TypeWorker)

@@ -19,6 +19,8 @@ type node struct {
 	Options
 	// old means that it runs Talos 1.12 or older.
 	old bool
+	// neverReboots means that it runs Talos 1.14 or newer: no change of its config reboots it, and ApplyConfiguration has no mode with a reboot.
+	neverReboots bool
 	// maintenance is the mode that its API was started in.
 	maintenance bool
 	// up ends when the API stops, and with it whatever follows logs and events.
@@ -38,6 +40,7 @@ func newNode(m Machine, options Options, maintenance bool, up context.Context) (
 	}
 	n := &node{Machine: m, Options: options, maintenance: maintenance, up: up}
 	n.old = !contract.Greater(config.TalosVersion1_12)
+	n.neverReboots = contract.Greater(config.TalosVersion1_13)
 	n.official = newOfficial(n)
 	return n, nil
 }

@@ -23,7 +23,8 @@ type official struct {
 // officialRuntime is Talos' own runtime, except for what would change the node.
 type officialRuntime struct {
 	*v1alpha1runtime.Runtime
-	decided decision
+	neverReboots bool
+	decided      decision
 }
 
 // decision is the result of an accepted config.
@@ -33,7 +34,7 @@ type decision struct {
 }
 
 func newOfficial(n *node) *official {
-	o := &official{runtime: &officialRuntime{Runtime: v1alpha1runtime.NewRuntime(officialState{n}, nil, nil)}}
+	o := &official{runtime: &officialRuntime{Runtime: v1alpha1runtime.NewRuntime(officialState{n}, nil, nil), neverReboots: n.neverReboots}}
 	o.server = &v1alpha1server.Server{Controller: o}
 	return o
 }
@@ -44,6 +45,14 @@ func (o *official) Runtime() runtime.Runtime { return o.runtime }
 // Run is called for the reboot after a config. It does nothing: the answer also contains that a reboot is needed, and the caller reboots.
 func (o *official) Run(context.Context, runtime.Sequence, any, ...runtime.LockOption) error {
 	return nil
+}
+
+// CanApplyImmediate returns why a change needs a reboot. The code is that of 1.13; 1.14 has no such function any more.
+func (r *officialRuntime) CanApplyImmediate(cfg config.Provider) error {
+	if r.neverReboots {
+		return nil
+	}
+	return r.Runtime.CanApplyImmediate(cfg)
 }
 
 // RollbackToConfigAfter records when to revert.

@@ -2,6 +2,8 @@ import { isMapping } from "../../model/untyped.ts";
 import { type ConfigChange, configChanges } from "./configDiff.ts";
 import { type ConfigValue, configDocuments, mainDocument } from "./configDocuments.ts";
 import rules from "./rebootRules.json" with { type: "json" };
+import { isAtLeast } from "./versions.ts";
+import { wantedTalos } from "./wantedTalos.ts";
 
 /**
  * What Talos applies without a reboot, of the document without a kind; it applies every other document without one.
@@ -16,8 +18,13 @@ const immediate: readonly (readonly string[])[] = rules.immediate.map(keys);
  */
 const blocks: readonly (readonly string[])[] = rules.comparedAsBlock.map(keys);
 
-/** The changes for which a node that runs `before` must reboot; none when Talos applies `after` without a reboot. */
+/**
+ * The changes for which a node that runs `before` must reboot; none when Talos applies `after` without a reboot. Talos 1.14 and later apply everything so. A
+ * node runs the Talos that `after` names: it is upgraded before it gets another config.
+ */
 export function rebootChanges(before: string, after: string): readonly ConfigChange[] {
+  const { version = "" } = wantedTalos(after) ?? {};
+  if (version.startsWith("1.") && isAtLeast(version, 14)) return [];
   const addedOrRemoved = blocks.filter((block) => hasBlock(before, block) !== hasBlock(after, block));
   return (configChanges(before, after) ?? []).filter(
     ({ document, path }) =>

@@ -33,8 +33,8 @@ export interface ChainNode {
 
 export type Config = Readonly<Record<string, unknown>>;
 
-/** The newest Kubernetes version that each Talos version runs. */
-const kubernetesOf = { "1.12.6": "1.35.4", "1.13.8": "1.36.4" } as const;
+/** The newest Kubernetes version that each Talos version runs, and the lab serves. */
+const kubernetesOf = { "1.12.6": "1.35.4", "1.13.8": "1.36.4", "1.14.1": "1.36.4" } as const;
 
 /** The source address of all commands in the lab. */
 const operator = "192.0.2.100/32";

@@ -42,6 +42,19 @@ describe("what a node must reboot for", () => {
     expect(rebootChanges(stringify(whole("a")), `${stringify(whole("a"))}---\n${document}`)).toEqual([]);
   });
 
+  test.each([
+    ["1.13.8", ["machine.udev"]],
+    ["1.14.1", []],
+    ["1.15.0", []],
+  ])("on Talos %s", (version, expected) => {
+    const config = (udev: string) =>
+      stringify({
+        version: "v1alpha1",
+        machine: { udev, install: { image: `factory.example/metal-installer/${"0".repeat(64)}:v${version}` } },
+      });
+    expect(rebootChanges(config("a"), config("b")).map(placeOf)).toEqual(expected);
+  });
+
   test("features of any kind if there were none: Talos treats the complete block as a change", () => {
     const features = stringify({ version: "v1alpha1", machine: { features: { hostDNS: { enabled: true } } } });
     const without = stringify({ version: "v1alpha1", machine: {} });
