@@ -418,6 +418,12 @@ export const catalogue = {
     remedy:
       "The next `up` resumes; `npm run up` does so by itself for a while. If it persists, check the API: the gate KubernetesApi shows what is wrong with it.",
   },
+  "SLU-K202": {
+    title: "A chart cannot change to this version in one step",
+    cause:
+      "Its version was changed by more than one minor version, up or down, which its publisher does not support. Nothing was changed.",
+    remedy: "Change it by one minor version, run `npm run up -- <environment>`, then change it again.",
+  },
   "SLU-M101": {
     title: "No snapshot matches",
     cause: "No snapshot in the project has the requested labels.",

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type Chart, type ChartArgs, chartRelease } from "./chartRelease.ts";
+import { ChartVersion } from "./chartVersion.ts";
 import { mergeValues, type Values } from "./mergeValues.ts";
 
 export const ciliumChart: Chart = {
@@ -21,9 +22,19 @@ export class Cilium extends pulumi.ComponentResource {
   constructor(name: string, args: CiliumArgs, opts: pulumi.ComponentResourceOptions) {
     super("sluice:platform:Cilium", name, {}, opts);
     const values = mergeValues(talosValues(args.nodeCount), args.values);
-    chartRelease(`${name}-release`, ciliumChart, { ...args, values }, { parent: this });
+    const version = new ChartVersion(
+      `${name}-version`,
+      { chart: ciliumChart.name, version: args.version, key: "cilium.version", ...compatibility(args.values) },
+      { parent: this },
+    );
+    chartRelease(`${name}-release`, ciliumChart, { ...args, values }, { parent: this, dependsOn: [version] });
     this.registerOutputs();
   }
+}
+
+/** https://docs.cilium.io/en/stable/operations/upgrade/ */
+function compatibility({ upgradeCompatibility }: Values): { readonly upgradeCompatibility?: string } {
+  return upgradeCompatibility === undefined ? {} : { upgradeCompatibility: String(upgradeCompatibility) };
 }
 
 /** S4.6: the values that Cilium needs on Talos. https://docs.siderolabs.com/kubernetes-guides/cni/deploying-cilium */

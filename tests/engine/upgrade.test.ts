@@ -88,7 +88,9 @@ const contractType = "pulumi-nodejs:dynamic/talos:ConfigContract";
 /** They exist in the state only, and call no node that needs nothing. */
 const added = [
   contractType,
-  ...["pulumi-nodejs:dynamic/talos:TalosUpgrade", "pulumi-nodejs:dynamic/chain:StableGates"],
+  "pulumi-nodejs:dynamic/talos:TalosUpgrade",
+  "pulumi-nodejs:dynamic/platform:ChartVersion",
+  "pulumi-nodejs:dynamic/chain:StableGates",
 ];
 const formerTypes = /:(MachineChanges|NodeConfigurations?|NodeMachineConfig) /;
 

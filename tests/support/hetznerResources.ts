@@ -55,6 +55,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     ...Object.entries(gates).map(([type, part]) => `pulumi-nodejs:dynamic/gates:${type} ${name}-${part}`),
     `pulumi-nodejs:dynamic/chain:StableGates ${name}-stable`,
     ...release("Cilium", `${name}-cilium`),
+    `pulumi-nodejs:dynamic/platform:ChartVersion ${name}-cilium-version`,
     ...release("SealedSecrets", `${name}-sealed-secrets`),
     ...(hasFlux ? flux(`${name}-flux`) : []),
   ];
