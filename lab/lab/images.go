@@ -14,6 +14,7 @@ import (
 var versions = []string{
 	"1.12.0", "1.12.1", "1.12.2", "1.12.3", "1.12.4", "1.12.5", "1.12.6",
 	"1.13.0", "1.13.1", "1.13.2", "1.13.3", "1.13.4", "1.13.5", "1.13.6", "1.13.7", "1.13.8",
+	"1.14.0", "1.14.1",
 }
 
 // imageFactory is the Image Factory, with what the cloud and the nodes need from it.

@@ -39,13 +39,13 @@ func TestTheCloudHasTheNewestTalosOfEachMinorRelease(t *testing.T) {
 	for _, snapshot := range images.snapshots(nil) {
 		labels = append(labels, snapshot.Labels)
 	}
-	require.Equal(t, []map[string]string{{"os": "talos", "version": "1.12.6"}, {"os": "talos", "version": "1.13.8"}}, labels)
+	require.Equal(t, []map[string]string{{"os": "talos", "version": "1.12.6"}, {"os": "talos", "version": "1.13.8"}, {"os": "talos", "version": "1.14.1"}}, labels)
 	require.Empty(t, images.snapshots([]daemon.Snapshot{}), "none were asked for")
 }
 
 func TestOnlyVersionsThatTheLabCanSimulate(t *testing.T) {
 	_, err := newFactory(parts(t, "1.13.8", "1.9.0"))
-	require.EqualError(t, err, "versions: the lab cannot simulate Talos 1.9.0; it can simulate 1.12.0 to 1.13.8")
+	require.EqualError(t, err, "versions: the lab cannot simulate Talos 1.9.0; it can simulate 1.12.0 to 1.14.1")
 	all, err := newFactory(parts(t))
 	require.NoError(t, err)
 	require.Equal(t, versions, all.versions)

@@ -214,6 +214,7 @@ func (b *Boot) Serial() string {
 
 // kernels are those of the versions of Talos, by the prefix of a version.
 var kernels = []struct{ talos, kernel string }{
+	{"1.14.", "6.18.51-talos"},
 	{"1.13.", "6.18.18-talos"},
 	{"1.12.", "6.18.9-talos"},
 	{"", "6.12.57-talos"},
