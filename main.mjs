@@ -12,4 +12,5 @@ if (Number.parseInt(process.versions.node, 10) < needed || !process.features.typ
   );
 }
 
-export default await import("./index.ts");
+// `npm run adopt` runs another program, which takes a running cluster into the state. docs/decisions/adoption.md
+export default await (process.env.SLUICE_ADOPTION ? import("./stacks/adoptionProgram.ts") : import("./index.ts"));

@@ -18,9 +18,9 @@ export function deployMachines(
   return resources.createMachines({ guard, credentials, hasVolumes: hasVolumes(config) });
 }
 
-function guardQuorum(
+export function guardQuorum(
   config: ClusterConfig,
-  { token }: PlatformResources,
+  { token }: Pick<PlatformResources, "token">,
   secrets: Pick<ClusterSecrets, "credentials" | "machineSecrets">,
 ): pulumi.Resource {
   const { credentials } = secrets;

@@ -29,6 +29,8 @@ export interface LiveNodes {
   readonly run: string;
   /** Ends a preview with what the restore would fail with. */
   readonly previewRestore?: PreviewRestore;
+  /** They run as a cluster already, and are recorded as they are. */
+  readonly adopts?: true;
 }
 
 /** The cluster's identity, and what follows from it. */
@@ -137,11 +139,11 @@ export function bootstrapEtcd(
   { clusterName, timeouts }: ClusterConfig,
   { machines }: PlatformMachines,
   { credentials }: ClusterSecrets,
-  { rejoined }: AppliedMachineConfigs,
+  { rejoined, adopts }: AppliedMachineConfigs,
   after: After,
 ): Bootstrap {
   const controlPlanes = machines.filter(({ role }) => role === "controlplane");
-  const args = { controlPlanes, credentials, rejoined, deadlineSeconds: timeouts.bootstrap };
+  const args = { controlPlanes, credentials, rejoined, deadlineSeconds: timeouts.bootstrap, ...(adopts && { adopts }) };
   return new Bootstrap(clusterName, args, { dependsOn: [...after] });
 }
 

@@ -7,7 +7,8 @@ export interface CatalogueEntry {
 
 /**
  * Every failure that Sluice has a code for. T1: reaching a node, T2: configuring a node, T3: gates on Talos, T4: upgrades of Talos, K1: gates on Kubernetes, K2: the
- * platform, M1: machines, L1: nodes that join or leave, B1: backup and restore. A code is never reused for another failure. docs/failure-codes.md is generated from this.
+ * platform, M1: machines, L1: nodes that join or leave, B1: backup and restore, A1: adoption. A code is never reused for another failure. docs/failure-codes.md is generated
+ * from this.
  */
 export const catalogue = {
   "SLU-T101": {
@@ -612,6 +613,13 @@ export const catalogue = {
       "A pod of the CronJob failed: its image cannot be pulled, the object store refuses it or cannot be reached from the cluster, or Talos' API does.",
     remedy:
       "Fix what the pod reports under 'seen', then run `npm run up -- <environment>` again. `backup.image` names its image, which needs Node 24.",
+  },
+  "SLU-A101": {
+    title: "The cluster is not what the environment describes",
+    cause:
+      "While the cluster was being adopted, a node was found in maintenance, of another cluster, of another role or on another machine, or no control plane has an etcd. Nothing was written to any node.",
+    remedy:
+      "Correct the entry of the node in the environment's file, then run `npm run adopt -- <environment>` again: it compares everything before it adopts.",
   },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>;
 

@@ -1,9 +1,10 @@
 // Helm's records of its releases: Secrets in the release's namespace. An operation during which the API goes away leaves one that says it is in progress,
 // and with it Helm refuses both to install and to upgrade, forever. docs/decisions/resume.md
 import { isDeepStrictEqual } from "node:util";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { record, text } from "../model/untyped.ts";
 import type { KubernetesClient } from "./client.ts";
+import { releaseIn } from "./helmReleases.ts";
 
 /** A release of a chart. */
 export interface ReleaseName {
@@ -81,12 +82,6 @@ function isInstalled(secret: unknown, wanted: UnfinishedRelease["wanted"]): bool
   const { chart, config } = releaseIn(secret);
   const { version } = record(record(chart).metadata);
   return version === wanted.version && isDeepStrictEqual(config ?? {}, wanted.values ?? {});
-}
-
-/** Helm's own account of a revision. */
-function releaseIn(secret: unknown): Readonly<Record<string, unknown>> {
-  const encoded = Buffer.from(text(record(record(secret).data).release), "base64").toString();
-  return record(JSON.parse(gunzipSync(Buffer.from(encoded, "base64")).toString()));
 }
 
 /** What changes in a record so that it says that its operation failed. Helm reads the status in the compressed text, and finds records by the label. */

@@ -119,8 +119,13 @@ function* urnIn(resource: ExportedResource | undefined, key: string): Iterable<[
 }
 
 function urnOf({ type, part }: CreatedResource, parent: ExportedResource): string {
-  const [stack = "", types = "", name = ""] = splitUrn(text(parent.urn));
-  return `${stack}::${types}$${type}::${name}-${part}`;
+  return urnWithin(parent, type, `${splitUrn(text(parent.urn))[2]}-${part}`);
+}
+
+/** Of a part of a component. */
+export function urnWithin(parent: ExportedResource, type: string, name: string): string {
+  const [stack = "", types = ""] = splitUrn(text(parent.urn));
+  return `${stack}::${types}$${type}::${name}`;
 }
 
 /** `urn:pulumi:<stack>::<project>`, the types and the name. */
@@ -130,7 +135,7 @@ function splitUrn(urn: string): readonly string[] {
 }
 
 /** The reference to the program's provider, as other resources of the same package have it. */
-function providerOf(type: string, kept: readonly ExportedResource[]): string | undefined {
+export function providerOf(type: string, kept: readonly ExportedResource[]): string | undefined {
   const [name = ""] = type.split(":");
   const sibling = kept.find(
     (resource) => text(resource.type).startsWith(`${name}:`) && resource.provider !== undefined,

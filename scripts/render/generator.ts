@@ -7,6 +7,8 @@ import provider from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import messages from "@pulumi/pulumi/proto/provider_pb.js";
 import struct from "google-protobuf/google/protobuf/struct_pb.js";
 import { withoutAnyMarks } from "../../components/engine/withoutMarks.ts";
+import { record, text } from "../../components/model/untyped.ts";
+import type { TalosCredentials } from "../../components/talos/client/talosClient.ts";
 import type { MachineConfigurationArgs } from "../../components/talos/generate/machineConfig.ts";
 import type { PluginSecrets } from "../../components/talos/secrets/secretsBundle.ts";
 import { systemClock } from "../../components/waiting/clock.ts";
@@ -23,6 +25,8 @@ export interface Generator {
   generate(args: MachineConfigurationArgs): Promise<string>;
   /** The same with these machine secrets. Secret. */
   generateWith(machineSecrets: PluginSecrets, args: MachineConfigurationArgs): Promise<string>;
+  /** The client credentials that the plugin issues for machine secrets in a file, as Talos writes it. Secret. */
+  credentialsFor(secretsFile: string): Promise<TalosCredentials>;
   stop(): void;
 }
 
@@ -54,6 +58,7 @@ export async function startGenerator(program: string, timeoutMs = ordinaryTimeou
         return text.replaceAll(authority.cert, talosCertificate);
       },
       generateWith: (machineSecrets, args) => invokeGenerator(opened, ask, { ...args, machineSecrets }),
+      credentialsFor: (file) => importSecrets(opened, ask, file),
     };
   } catch (error) {
     stop();
@@ -78,6 +83,19 @@ async function makeAuthority(client: Client, ask: Ask): Promise<Authority> {
   const authority = made.machineSecrets?.certs?.os;
   if (authority === undefined) throw new Error("the plugin generated no Talos authority");
   return authority;
+}
+
+/** As the engine imports them. */
+async function importSecrets(client: Client, ask: Ask, file: string): Promise<TalosCredentials> {
+  const read = new messages.ReadRequest();
+  read.setId(file);
+  read.setUrn(secretsUrn);
+  const answer = await ask<messages.ReadResponse>((...how) => client.read(read, ...how));
+  const { clientConfiguration } = record(withoutAnyMarks(answer.getProperties()?.toJavaScript()));
+  const { caCertificate, clientCertificate, clientKey } = record(clientConfiguration);
+  const [ca, crt, key] = [caCertificate, clientCertificate, clientKey].map(text);
+  if (!ca || !crt || !key) throw new Error("the plugin issued no client certificate");
+  return { ca, crt, key };
 }
 
 async function invokeGenerator(client: Client, ask: Ask, args: object): Promise<string> {

@@ -2,6 +2,7 @@
 import { existingPlatform } from "../../components/machines/existing/existingPlatform.ts";
 import { existingNode, existing as section } from "../../components/model/settings/existing.ts";
 import { machinesFor } from "./existingLab.ts";
+import { existingPatches, listedMachines } from "./existingNodes.ts";
 import { type ExistingConfig, existingRules } from "./existingRules.ts";
 import type { Platform } from "./platform.ts";
 
@@ -28,6 +29,11 @@ export const existing = {
     needs: (config) => ({ machines: machinesFor(config) }),
     // Every machine is reached at its own address there.
     droppedNodeKeys: ["reach"],
+  },
+  adoption: {
+    // The list is all that there is of them.
+    find: async ({ nodes }) => ({ machines: listedMachines(nodes), resources: [], faults: [] }),
+    patches: existingPatches,
   },
   resources: async (config) => (await import("./existingResources.ts")).existingResources(config),
 } as const satisfies Platform<ExistingConfig>;

@@ -5,17 +5,28 @@ import { installerSchematic } from "../../components/images/nodeSchematic.ts";
 import { isPlain } from "../../components/images/schematic.ts";
 import { ExistingMachines } from "../../components/machines/existing/existingMachines.ts";
 import { Release } from "../../components/machines/release.ts";
-import type { ConfigPatch } from "../../components/talos/config/machineInput.ts";
+import { existingPatches } from "./existingNodes.ts";
 import type { ExistingConfig } from "./existingRules.ts";
 import type { CreateMachinesArgs, PlatformMachines, PlatformResources } from "./platformResources.ts";
 
 export function existingResources(config: ExistingConfig): PlatformResources {
-  return { createMachines: (args) => createMachines(config, args) };
+  return {
+    createMachines: (args) => createMachines(config, args),
+    // They are not found, but listed.
+    adoptMachines: () => ({ platform: listed(config) }),
+  };
+}
+
+function listed(config: ExistingConfig): PlatformMachines {
+  const { clusterName, nodes } = config;
+  const made = new ExistingMachines(clusterName, { nodes });
+  const patches = nodes.map((node) => [node.name, pulumi.output(existingPatches(node))]);
+  return { machines: made.machines, ready: [made], patches: Object.fromEntries(patches) };
 }
 
 function createMachines(config: ExistingConfig, { guard, credentials }: CreateMachinesArgs): PlatformMachines {
-  const { clusterName, nodes, settings, timeouts } = config;
-  const made = new ExistingMachines(clusterName, { nodes });
+  const { clusterName, settings, timeouts } = config;
+  const made = listed(config);
   // Decides what happens to them when the cluster is destroyed, which they outlive.
   new Release(clusterName, {
     machines: made.machines,
@@ -23,11 +34,7 @@ function createMachines(config: ExistingConfig, { guard, credentials }: CreateMa
     reset: settings.resetOnDestroy,
     deadlineSeconds: timeouts.reset,
   });
-  return {
-    machines: made.machines,
-    ready: [made, guard, ...registered(config)],
-    patches: Object.fromEntries(nodes.map((node) => [node.name, pulumi.output(patches(node))])),
-  };
+  return { ...made, ready: [...made.ready, guard, ...registered(config)] };
 }
 
 /** The Image Factory must know a schematic before a node installs from it. The empty one it knows already. */
@@ -37,11 +44,4 @@ function registered(config: ExistingConfig): readonly pulumi.Resource[] {
   if (isPlain(schematic)) return [];
   const args = { factory: image.factory, schematic, talosVersion, deadlineSeconds: timeouts.images };
   return [new FactorySchematic(clusterName, args)];
-}
-
-/** An address by which the machine is reached from outside is on none of its interfaces, so only a patch adds it to its certificates. */
-function patches({ role, reach, address }: ExistingConfig["nodes"][number]): readonly ConfigPatch[] {
-  if (reach === undefined || reach === address) return [];
-  const certSANs = [reach];
-  return [{ machine: { certSANs } }, ...(role === "controlplane" ? [{ cluster: { apiServer: { certSANs } } }] : [])];
 }

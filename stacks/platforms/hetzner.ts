@@ -5,6 +5,7 @@ import { serverOf } from "../../components/machines/hetzner/serverOf.ts";
 import { hetznerNode, hetzner as section } from "../../components/model/settings/hetzner.ts";
 import { hcloudCsiChart } from "../../components/platform/hcloudCsiChart.ts";
 import { labOperator } from "../base/labName.ts";
+import { hetznerAdoption } from "./hetznerAdoption.ts";
 import { hetznerWarnings } from "./hetznerCatalogue.ts";
 import { snapshotFor } from "./hetznerLab.ts";
 import { type HetznerConfig, hetznerRules } from "./hetznerRules.ts";
@@ -67,5 +68,6 @@ export const hetzner = {
       };
     },
   },
+  adoption: hetznerAdoption,
   resources: async (config) => (await import("./hetznerResources.ts")).hetznerResources(config),
 } as const satisfies Platform<HetznerConfig>;

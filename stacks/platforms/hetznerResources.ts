@@ -14,10 +14,14 @@ import { HcloudCsi } from "../../components/platform/hcloudCsi.ts";
 import { HcloudSecret } from "../../components/platform/hcloudSecret.ts";
 import type { ConfigPatch } from "../../components/talos/config/machineInput.ts";
 import type { AccountToken } from "./accountToken.ts";
+import { adoptedMachine } from "./adoptedMachine.ts";
+import type { FoundMachines } from "./foundMachines.ts";
 import { hetzner } from "./hetzner.ts";
+import { hetznerPatches } from "./hetznerPatches.ts";
 import type { HetznerConfig } from "./hetznerRules.ts";
 import { hetznerToken } from "./hetznerToken.ts";
 import type {
+  AdoptedMachines,
   CloudController,
   CreateMachinesArgs,
   PlatformMachines,
@@ -28,16 +32,15 @@ import type {
 /** The plugin and the snapshot's lookup read the address of Hetzner's API from HCLOUD_ENDPOINT themselves. */
 export function hetznerResources(config: HetznerConfig): PlatformResources {
   const token = hetznerToken(config);
-  return { token, createMachines: (args) => createMachines(config, token, args) };
+  return {
+    token,
+    createMachines: (args) => createMachines(config, token, args),
+    adoptMachines: (found) => adoptMachines(config, token, found),
+  };
 }
 
-function createMachines(
-  config: HetznerConfig,
-  token: AccountToken,
-  { guard, hasVolumes }: CreateMachinesArgs,
-): PlatformMachines {
-  const { settings, clusterName } = config;
-  const provider = new hcloud.Provider(
+function hetznerProvider({ clusterName }: HetznerConfig, token: AccountToken): hcloud.Provider {
+  return new hcloud.Provider(
     `${clusterName}-hetzner`,
     {
       token: pulumi.secret(token.value),
@@ -48,6 +51,30 @@ function createMachines(
     // A preview without a token keeps the token of the state.
     { ignoreChanges: token.isPlaceholder ? ["token"] : [] },
   );
+}
+
+function adoptMachines(config: HetznerConfig, token: AccountToken, found: FoundMachines): AdoptedMachines {
+  const { publicAddress } = found;
+  const machines = config.nodes.map((node) => adoptedMachine(node, found));
+  const publicApi = publicAddress === undefined ? undefined : pulumi.output(publicAddress);
+  return {
+    provider: hetznerProvider(config, token),
+    platform: {
+      machines,
+      ready: [],
+      publicAddress: publicApi,
+      patches: Object.fromEntries(machines.map((machine) => [machine.name, patches(machine, publicApi)])),
+    },
+  };
+}
+
+function createMachines(
+  config: HetznerConfig,
+  token: AccountToken,
+  { guard, hasVolumes }: CreateMachinesArgs,
+): PlatformMachines {
+  const { settings, clusterName } = config;
+  const provider = hetznerProvider(config, token);
   const image = new HetznerImage(`${clusterName}-image`, {
     talosVersion: config.talosVersion,
     schematic: config.image,
@@ -126,10 +153,7 @@ function volumes({ csi, charts }: HetznerConfig, token: AccountToken): ProvenSof
 }
 
 function patches({ role, providerId }: Machine, publicApi: pulumi.Output<string> | undefined) {
-  const certSANs = role === "controlplane" ? publicApi : undefined;
-  return pulumi.all([providerId, certSANs]).apply(([id, name]): readonly ConfigPatch[] => [
-    // The server is called <cluster>-<node>, so the cloud controller would not find it by the node's name.
-    { machine: { kubelet: { extraArgs: { "provider-id": id } } } },
-    ...(name === undefined ? [] : [{ cluster: { apiServer: { certSANs: [name] } } }]),
-  ]);
+  return pulumi
+    .all([providerId, publicApi])
+    .apply(([id, address]): readonly ConfigPatch[] => hetznerPatches({ role, providerId: id }, address));
 }

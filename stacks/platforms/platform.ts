@@ -4,9 +4,11 @@ import type { MachineEntry } from "../../components/lifecycle/changePlan.ts";
 import type { MachinePlace, MachinePlatform } from "../../components/lifecycle/machinePlatform.ts";
 import type { Settings } from "../../components/model/settings/documentation.ts";
 import type { NodeSettings } from "../../components/model/settings/node.ts";
+import type { ConfigPatch } from "../../components/talos/config/machineInput.ts";
 import type { GeneralConfig } from "../base/generalConfig.ts";
 import type { Rule } from "../base/rule.ts";
 import type { ApiAccess, ApiAnswers } from "./apiCheck.ts";
+import type { AdoptionAccess, FoundMachines, FoundPlatform } from "./foundMachines.ts";
 import type { LabNeeds } from "./labNeeds.ts";
 import type { PlatformResources } from "./platformResources.ts";
 import type { VolumeDriver } from "./volumeDriver.ts";
@@ -80,8 +82,19 @@ export interface Platform<Config extends AnyConfig = AnyConfig> extends MachineP
   /** Types of resources that contain nothing yet if their creation fails half-way: the next `up` recreates such a resource. */
   readonly recreatedTypes: readonly string[];
   readonly lab: LabSimulation<Config>;
+  /** How a running cluster is adopted; undefined if that is not possible. */
+  readonly adoption?: PlatformAdoption<Config>;
   /** What the engine creates. Loaded only for an environment of this platform: it brings the platform's own SDK. */
   resources(config: Config): Promise<PlatformResources>;
+}
+
+/** How a platform recognizes the machines of a running cluster. Only reads. */
+export interface PlatformAdoption<Config extends AnyConfig = AnyConfig> {
+  find(config: Config, access: AdoptionAccess): Promise<FoundPlatform>;
+  /** The patches of a node's machine config that follow from its machine. */
+  patches(node: Config["nodes"][number], found: FoundMachines, config: Config): readonly ConfigPatch[];
+  /** Properties of the platform's resources whose change the next `up` makes without an effect on nodes, and those for which a machine would be turned off. */
+  readonly planned?: { readonly harmless: readonly string[]; readonly disruptive: readonly string[] };
 }
 
 /** Where the credentials of an account are; those for a lab are kept apart from real ones. */

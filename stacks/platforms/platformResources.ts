@@ -3,12 +3,21 @@ import type { Machine } from "../../components/model/machine.ts";
 import type { TalosCredentials } from "../../components/talos/client/talosClient.ts";
 import type { ConfigPatch } from "../../components/talos/config/machineInput.ts";
 import type { AccountToken } from "./accountToken.ts";
+import type { FoundMachines } from "./foundMachines.ts";
 
 /** What the engine creates on a platform for one environment. */
 export interface PlatformResources {
   /** The token of the account that machines are created with, if there is one. */
   readonly token?: AccountToken;
   createMachines(args: CreateMachinesArgs): PlatformMachines;
+  /** For a cluster that is adopted: the same components and providers, with the found machines in place of those that would be created. */
+  adoptMachines?(found: FoundMachines): AdoptedMachines;
+}
+
+export interface AdoptedMachines {
+  readonly platform: PlatformMachines;
+  /** By which the found resources are imported; undefined if the platform has none. */
+  readonly provider?: pulumi.ProviderResource | undefined;
 }
 
 export interface CreateMachinesArgs {

@@ -1,4 +1,6 @@
 // Parts of a machine config that follow from other keys. Rules check those, and other stages read them: a patch would bypass both.
+import type { ConfigChange } from "../../components/talos/config/configDiff.ts";
+import { mainDocument } from "../../components/talos/config/configDocuments.ts";
 
 const fromSecrets = "the machine secrets are the same on all nodes, and a node with others could not join";
 const fromImage =
@@ -77,3 +79,14 @@ export const ownedDocuments: Readonly<Record<string, string>> = {
   HostnameConfig: "use nodes[].name",
   Layer2VIPConfig: "use network.vip",
 };
+
+/** What decides about a place of a machine config in place of a patch; undefined if a patch does. */
+export function insteadOfPatch({ document, path }: Pick<ConfigChange, "document" | "path">): string | undefined {
+  if (document !== mainDocument) return ownedDocuments[document.split(" ")[0] ?? ""];
+  const place = path.join(".");
+  const owner = Object.keys(ownedConfig).find(
+    (key) => place === key || place.startsWith(`${key}.`) || key.startsWith(`${place}.`),
+  );
+  if (owner !== undefined) return ownedConfig[owner];
+  return kubernetesImages.includes(place) ? "use kubernetesVersion" : undefined;
+}

@@ -69,7 +69,7 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
   return (value ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-const types = {
+export const hetznerTypes = {
   network: "hcloud:index/network:Network",
   subnet: "hcloud:index/networkSubnet:NetworkSubnet",
   firewall: "hcloud:index/firewall:Firewall",
@@ -96,7 +96,7 @@ export function hetznerCreated(cluster: string, project: HetznerProject): Create
     id: `${item.id}`,
     title: `${kind.replace("_", " ").replace(/s$/, "")} ${item.name} (id ${item.id})`,
     created: item.created,
-    isRoot: type === types.network,
+    isRoot: type === hetznerTypes.network,
     removal: removal(kind, item),
     ...more,
   });
@@ -114,25 +114,25 @@ export function hetznerCreated(cluster: string, project: HetznerProject): Create
   const own = named(networks, (name) => (name === "" ? "network" : undefined));
   const networkKeys = new Set(own.map(({ item }) => item.id));
   const within = (attached: readonly { readonly network: number }[]) =>
-    attached.map(({ network }) => keyOf({ type: types.network, id: `${network}` }));
+    attached.map(({ network }) => keyOf({ type: hetznerTypes.network, id: `${network}` }));
   const subnetsOf = (attached: readonly { readonly network: number }[]) =>
     own
       .filter(({ item }) => attached.some(({ network }) => network === item.id))
       .flatMap(({ item }) =>
-        item.subnets.map(({ ip_range }) => keyOf({ type: types.subnet, id: `${item.id}-${ip_range}` })),
+        item.subnets.map(({ ip_range }) => keyOf({ type: hetznerTypes.subnet, id: `${item.id}-${ip_range}` })),
       );
   // Neither a firewall nor a placement group can be deleted while a server uses it.
   const usedBy = ({ id }: Server) => [
     ...placement_groups
       .filter(({ servers }) => servers.includes(id))
-      .map(({ id }) => keyOf({ type: types.group, id: `${id}` })),
-    ...firewalls.map(({ id }) => keyOf({ type: types.firewall, id: `${id}` })),
+      .map(({ id }) => keyOf({ type: hetznerTypes.group, id: `${id}` })),
+    ...firewalls.map(({ id }) => keyOf({ type: hetznerTypes.firewall, id: `${id}` })),
   ];
   return {
     component: "sluice:machines:HetznerMachines",
     resources: [
       ...own.map(({ item, part }) =>
-        one("networks", types.network, item, {
+        one("networks", hetznerTypes.network, item, {
           part,
           isUsed: item.servers.length + (item.load_balancers?.length ?? 0) > 0,
           within: [],
@@ -140,10 +140,10 @@ export function hetznerCreated(cluster: string, project: HetznerProject): Create
       ),
       ...own.flatMap(({ item }) =>
         item.subnets.map(({ ip_range }) => ({
-          ...one("networks", types.subnet, item, {
+          ...one("networks", hetznerTypes.subnet, item, {
             part: "subnet",
             isUsed: item.servers.length > 0,
-            within: [keyOf({ type: types.network, id: `${item.id}` })],
+            within: [keyOf({ type: hetznerTypes.network, id: `${item.id}` })],
           }),
           id: `${item.id}-${ip_range}`,
           title: `subnet ${ip_range} of network ${item.name}`,
@@ -152,13 +152,13 @@ export function hetznerCreated(cluster: string, project: HetznerProject): Create
         })),
       ),
       ...named(firewalls, (name) => (name === "apis" ? name : undefined)).map(({ item, part }) =>
-        one("firewalls", types.firewall, item, { part, isUsed: item.applied_to.length > 0, within: [] }),
+        one("firewalls", hetznerTypes.firewall, item, { part, isUsed: item.applied_to.length > 0, within: [] }),
       ),
       ...named(placement_groups, (name) => (/^spread-/.test(name) ? name : undefined)).map(({ item, part }) =>
-        one("placement_groups", types.group, item, { part, isUsed: item.servers.length > 0, within: [] }),
+        one("placement_groups", hetznerTypes.group, item, { part, isUsed: item.servers.length > 0, within: [] }),
       ),
       ...named(servers, (name, { labels }) => (labels.node === name ? name : undefined)).map(({ item, part }) =>
-        one("servers", types.server, item, {
+        one("servers", hetznerTypes.server, item, {
           part,
           isUsed: true,
           within: within(item.private_net),
@@ -166,7 +166,7 @@ export function hetznerCreated(cluster: string, project: HetznerProject): Create
         }),
       ),
       ...named(load_balancers, (name) => (name === "api" ? name : undefined)).flatMap(({ item, part }) => {
-        const balancer = one("load_balancers", types.balancer, item, {
+        const balancer = one("load_balancers", hetznerTypes.balancer, item, {
           part,
           isUsed: item.targets.length > 0,
           within: within(item.private_net),
@@ -175,15 +175,15 @@ export function hetznerCreated(cluster: string, project: HetznerProject): Create
           .filter((service) => service.listen_port === kubernetesPort)
           .map(({ listen_port }) => ({
             ...balancer,
-            type: types.service,
+            type: hetznerTypes.service,
             id: `${item.id}__${listen_port}`,
             title: `service ${listen_port} of load balancer ${item.name}`,
             isUnmarked: true,
-            within: [keyOf({ type: types.balancer, id: `${item.id}` })],
+            within: [keyOf({ type: hetznerTypes.balancer, id: `${item.id}` })],
           }));
         const attachments = item.private_net.map((attached) => ({
           ...balancer,
-          type: types.attachment,
+          type: hetznerTypes.attachment,
           id: `${item.id}-${attached.network}`,
           title: `attachment of load balancer ${item.name} to its network`,
           isUnmarked: true,

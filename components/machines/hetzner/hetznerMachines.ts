@@ -9,7 +9,7 @@ import { spreadGroup } from "./spreadGroup.ts";
 export interface HetznerMachinesArgs
   extends Pick<
     HetznerSettings,
-    "networkCidr" | "networkZone" | "location" | "serverTypes" | "allowedCidrs" | "loadBalancer"
+    "networkCidr" | "networkZone" | "location" | "serverTypes" | "allowedCidrs" | "loadBalancer" | "placementGroups"
   > {
   readonly clusterName: string;
   readonly nodes: readonly (Pick<NodeSettings, "name" | "role" | "address"> & HetznerNodeSettings)[];
@@ -73,8 +73,9 @@ export class HetznerMachines extends pulumi.ComponentResource {
       { name: `${args.clusterName}-apis`, rules: firewallRules(args.allowedCidrs), labels: clusterLabels(args) },
       { parent: this },
     );
+    const grouped = args.placementGroups ? args.nodes : [];
     const groups = new Map(
-      [...new Set(args.nodes.map(({ address }) => spreadGroup(address)))].map((group) => [
+      [...new Set(grouped.map(({ address }) => spreadGroup(address)))].map((group) => [
         group,
         new hcloud.PlacementGroup(
           `${name}-${group}`,
@@ -94,7 +95,9 @@ export class HetznerMachines extends pulumi.ComponentResource {
           labels: { ...clusterLabels(args), node: node.name, role: node.role },
           // Attached in the call that creates the server, so that there is no moment without it.
           firewallIds: [numeric(firewall)],
-          placementGroupId: pulumi.output(groups.get(spreadGroup(node.address))?.id).apply(Number),
+          ...(args.placementGroups && {
+            placementGroupId: pulumi.output(groups.get(spreadGroup(node.address))?.id).apply(Number),
+          }),
           // Without aliasIps the plugin attaches the server again in every update.
           networks: [{ subnetId: subnet.id, ip: node.address, aliasIps: [] }],
           deleteProtection: protect,
@@ -104,7 +107,7 @@ export class HetznerMachines extends pulumi.ComponentResource {
           parent: this,
           dependsOn: [args.guard],
           // A change of either would replace the server, and with it the node's disk: Talos is upgraded in place and gets its config through its API.
-          ignoreChanges: ["image", "userData"],
+          ignoreChanges: ["image", "userData", ...(args.placementGroups ? [] : ["placementGroupId"])],
           // The new machine gets the same name and address, and both are unique at Hetzner.
           deleteBeforeReplace: true,
         },

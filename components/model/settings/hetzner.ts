@@ -63,6 +63,10 @@ export const hetzner = z
       })
       .optional()
       .meta({ description: "A load balancer in front of the control planes." }),
+    placementGroups: z.boolean().default(true).meta({
+      description:
+        "Keep the servers on different hosts, by placement groups of ten neighbouring addresses. If `false`, a server stays in the group that it is in, or in none.",
+    }),
     snapshot: z
       .strictObject({
         labels: z

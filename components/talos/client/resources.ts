@@ -8,6 +8,7 @@ export const resources = {
   etcdSpec: { namespace: "etcd", type: "EtcdSpecs.etcd.talos.dev" },
   disks: { namespace: "runtime", type: "Disks.block.talos.dev" },
   links: { namespace: "network", type: "LinkStatuses.net.talos.dev" },
+  hostname: { namespace: "network", type: "HostnameStatuses.net.talos.dev" },
   addresses: { namespace: "network", type: "AddressStatuses.net.talos.dev" },
   systemInformation: { namespace: "hardware", type: "SystemInformations.hardware.talos.dev" },
   machineConfig: { namespace: "config", type: "MachineConfigs.config.talos.dev" },

@@ -7,6 +7,7 @@ import {
   isList,
   isNothing,
   meaning,
+  withoutImplied,
 } from "./configDocuments.ts";
 import { redact } from "./redact.ts";
 
@@ -51,9 +52,14 @@ function shownDocuments(config: string): ReadonlyMap<string, Shown> | undefined 
   const documents = configDocuments(config);
   const masked = configDocuments(redact(config));
   if (documents === undefined || masked === undefined) return undefined;
-  const shown = new Map(masked.map(({ title, body }: ConfigDocument) => [title, body]));
+  const shown = new Map(masked.map((document: ConfigDocument) => [document.title, withoutImplied(document)]));
   if (documents.some(({ title }) => !shown.has(title))) return undefined;
-  return new Map(documents.map(({ title, body }) => [title, { value: body, shown: shown.get(title) ?? null }]));
+  return new Map(
+    documents.map((document) => [
+      document.title,
+      { value: withoutImplied(document), shown: shown.get(document.title) ?? null },
+    ]),
+  );
 }
 
 function changesOf(

@@ -33,6 +33,26 @@ export function configDocuments(config: string): readonly ConfigDocument[] | und
   });
 }
 
+/** Places at which `false` means the same to Talos as no value. Sluice writes it, and others do not. */
+const falseIfMissing = ["enabled", "forwardKubeDNSToHost", "resolveMemberNames"].map((key) => [
+  "machine",
+  "features",
+  "hostDNS",
+  key,
+]);
+
+/** The body of a document without values that mean the same as none. */
+export function withoutImplied({ title, body }: ConfigDocument): ConfigValue {
+  return title === mainDocument ? falseIfMissing.reduce(withoutFalse, body) : body;
+}
+
+function withoutFalse(value: ConfigValue, [key = "", ...rest]: readonly string[]): ConfigValue {
+  if (!isMapping(value) || !Object.hasOwn(value, key)) return value;
+  const { [key]: inner = null, ...others } = value as { readonly [key: string]: ConfigValue };
+  if (rest.length > 0) return { ...value, [key]: withoutFalse(inner, rest) };
+  return inner === false ? others : value;
+}
+
 /** The machine section of the document without a kind. */
 export function machineSection(config: string): { readonly [key: string]: ConfigValue } | undefined {
   const main = configDocuments(config)?.find(({ title }) => title === mainDocument)?.body;

@@ -12,7 +12,7 @@ export function configSummary(node: string, before: string, after: string, { isC
   if (changes === undefined) return `${node}: the machine config changes; it cannot be read, so nothing of it is shown`;
   if (changes.length === 0) return `${node}: the machine config means the same as before`;
   const reboots = new Set(rebootChanges(before, after).map(placeOf));
-  const lines = changes.map((change) => `  ${line(change)}${reboots.has(placeOf(change)) ? "  [reboot]" : ""}`);
+  const lines = changes.map((change) => `  ${changeText(change)}${reboots.has(placeOf(change)) ? "  [reboot]" : ""}`);
   const shown =
     !isComplete && lines.length > most ? [...lines.slice(0, most), `  and ${lines.length - most} more`] : lines;
   const how = reboots.size > 0 ? `${node} REBOOTS` : "without a reboot";
@@ -26,7 +26,8 @@ export function placeOf({ document, path }: ConfigChange): string {
   return place === "" ? document : `${document}: ${place}`;
 }
 
-function line(change: ConfigChange): string {
+/** One change, secrets masked: "~ machine.certSANs.0: a -> b". */
+export function changeText(change: ConfigChange): string {
   const { was, is } = change;
   const place = placeOf(change);
   if (was === undefined) return `+ ${place}: ${is}`;

@@ -49,10 +49,10 @@ const patches: readonly ((input: MachineConfigInput, node: MachineNode) => reado
 
 /** The patches of one node as YAML texts, one patch or config document each. Secret as soon as the cluster has secret patches, or a key for its tailnet. */
 export function nodePatches(input: MachineConfigInput, node: MachineNode): readonly string[] {
-  // Talos reads words such as `off` like YAML 1.1, so they are quoted; long lines are values and are not folded.
+  // Talos reads words such as `off` like YAML 1.1, so they are quoted; long lines are values and are not folded. It ignores a `$patch` behind an alias.
   return patches
     .flatMap((patch) => patch(input, node))
-    .map((patch) => stringify(patch, { version: "1.1", lineWidth: 0 }));
+    .map((patch) => stringify(patch, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false }));
 }
 
 /** The arguments of `talos.machine.getConfiguration`, except the machine secrets. */

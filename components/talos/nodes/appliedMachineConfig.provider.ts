@@ -9,8 +9,9 @@ import { sha256 } from "../../model/contentHash.ts";
 import { withDeadline } from "../../waiting/deadline.ts";
 import { type NodeResourceContext, nodeContext, using } from "../access/nodeAccess.ts";
 import { asFailure, endFailure } from "../access/nodeFailure.ts";
-import { lookAt, type NodeLook, runningConfig } from "../access/nodeResources.ts";
+import { identityFault, lookAt, type NodeLook, runningConfig } from "../access/nodeResources.ts";
 import { isSameConfig } from "../config/configDiff.ts";
+import { machineSection } from "../config/configDocuments.ts";
 import { configDrift } from "../config/configDrift.ts";
 import { configSummary } from "../config/configSummary.ts";
 import { unsupportedKubernetesStep } from "../config/kubernetesStep.ts";
@@ -44,10 +45,14 @@ const readDeadlineSeconds = 5;
 export const operations = {
   id: ({ node }) => node,
 
-  create: async (inputs, context) => ({ ...(await configure(inputs, context)).state, joins: 0 }),
+  create: async (inputs, context) => {
+    if (inputs.adopts) return await adopt(inputs, context);
+    return { ...(await configure(inputs, context)).state, joins: 0 };
+  },
 
   /** Whatever changed in the inputs, the node is asked what it runs: if that is the wanted config, nothing is written. */
   async update({ joins }, inputs, context) {
+    if (inputs.adopts) return await adopt(inputs, context);
     const { state, did } = await configure(inputs, context);
     return { ...state, joins: did === "joined" ? joins + 1 : joins };
   },
@@ -129,6 +134,24 @@ async function configure(inputs: AppliedMachineConfigInputs, context: NodeResour
   return { did, state };
 }
 
+/** The node as it is, which runs a config already. Nothing is sent to it. */
+async function adopt(
+  { adopts: _, ...inputs }: AppliedMachineConfigInputs,
+  { access, ...context }: NodeResourceContext,
+): Promise<AppliedMachineConfigState> {
+  const { node, talosAddress, credentials, identity, role } = inputs;
+  const refusal = (seen: string) =>
+    new SluiceError({ code: "SLU-A101", where: node, what: "a node of the running cluster", seen });
+  const seen = await look(inputs, { access, ...context }).catch(notSeen);
+  if (seen.state === "maintenance") throw refusal("it is in maintenance, without a config");
+  if (seen.state !== "ours") throw refusal(seen.why);
+  const fault = await using(access.configured(talosAddress, credentials), (client) => identityFault(client, identity));
+  if (fault !== undefined) throw refusal(fault);
+  const type = machineSection(seen.config)?.type;
+  if (type !== role) throw refusal(`it runs as ${type}, but should be ${role}`);
+  return { ...inputs, ...newsOfOurs(inputs, seen), attempts: 1, joins: 0 };
+}
+
 /** Whether a run found the loss of the config and has not sent it again yet. A refresh passes the same input once more. */
 function hasLostConfig(olds: AppliedMachineConfigState, { lostConfigIn: run }: AppliedMachineConfigInputs): boolean {
   return run !== undefined && !isUnknown(run) && run !== olds.lostConfigIn;
@@ -186,7 +209,13 @@ type Seen = Exclude<Awaited<ReturnType<typeof look>>, { state: "silent" }>;
 function newsOf(props: AppliedMachineConfigState, seen: Seen) {
   if (seen.state === "foreign") return { state: seen.state, drift: [`belongs to another cluster: ${seen.why}`] };
   if (seen.state === "maintenance") return { state: seen.state, drift: ["is in maintenance, without a config"] };
-  const { config, ...talos } = seen;
+  return newsOfOurs(props, seen);
+}
+
+function newsOfOurs(
+  props: Pick<AppliedMachineConfigInputs, "machineConfiguration" | "imageSchematic">,
+  { config, ...talos }: Extract<Seen, { state: "ours" }>,
+) {
   const sent = props.machineConfiguration;
   const isSent = isSameConfig(config, sent);
   // Another Talos is found by the resource that upgrades it.
@@ -194,7 +223,10 @@ function newsOf(props: AppliedMachineConfigState, seen: Seen) {
   return { ...talos, ...(!isSent && { found: config }), configHash: sha256(isSent ? sent : config), drift };
 }
 
-async function look(props: AppliedMachineConfigState, { access, clock }: NodeResourceContext) {
+async function look(
+  props: Pick<AppliedMachineConfigInputs, "talosAddress" | "credentials">,
+  { access, clock }: Pick<NodeResourceContext, "access" | "clock">,
+) {
   const { talosAddress, credentials } = props;
   const options = { deadlineSeconds: readDeadlineSeconds };
   const asked = (async () => {

@@ -33,6 +33,8 @@ export interface AppliedMachineConfigArgs {
   readonly retry: RetryPolicy;
   /** Seconds until the node must run its config; waiting for other control planes does not count. */
   readonly deadlineSeconds: number;
+  /** Creates this of a node that runs a config, whatever that is: nothing is sent. What differs is recorded, and an update without this sends it. */
+  readonly adopts?: true;
 }
 
 const type: CheckoutType = {

@@ -23,6 +23,8 @@ export interface AppliedMachineConfigsArgs {
   readonly isInMaintenance: IsInMaintenance;
   /** Differs in each run. */
   readonly run: string;
+  /** The nodes are those of a running cluster: they are recorded as they are. */
+  readonly adopts?: true | undefined;
 }
 
 export type IsInMaintenance = (talosAddress: string, credentials: TalosCredentials) => Promise<boolean>;
@@ -34,6 +36,9 @@ export class AppliedMachineConfigs extends pulumi.ComponentResource {
 
   /** How often control planes lost their config and got it again. */
   readonly rejoined: pulumi.Output<number>;
+
+  /** Whether the nodes are recorded as they are. */
+  readonly adopts: true | undefined;
 
   constructor(name: string, args: AppliedMachineConfigsArgs, opts?: pulumi.ComponentResourceOptions) {
     super(
@@ -54,6 +59,7 @@ export class AppliedMachineConfigs extends pulumi.ComponentResource {
       isInMaintenance,
       run,
     } = args;
+    this.adopts = args.adopts;
     const before = laneBefore(parallel, machines.length);
     const controlPlanes = machines.filter(({ role }) => role === "controlplane");
     const made: AppliedMachineConfig[] = [];
@@ -71,6 +77,7 @@ export class AppliedMachineConfigs extends pulumi.ComponentResource {
             machineConfiguration,
             contract,
             credentials,
+            ...(args.adopts && { adopts: true }),
             ...(!pulumi.runtime.isDryRun() && {
               lostConfigIn: pulumi.unsecret(
                 pulumi

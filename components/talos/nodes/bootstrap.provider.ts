@@ -4,6 +4,7 @@ import type { ResourceInputs } from "../../engine/checkoutResource.ts";
 import { isUnknown } from "../../engine/isUnknown.ts";
 import { allRenamed, renamed } from "../../engine/renamed.ts";
 import { engineCalls, type ResourceOperations } from "../../engine/resourceProvider.ts";
+import { SluiceError } from "../../errors/sluiceError.ts";
 import { resultWithin } from "../../waiting/deadline.ts";
 import { type NodeResourceContext, nodeContext } from "../access/nodeAccess.ts";
 import { lookAtEtcd } from "../etcd/etcdPresence.ts";
@@ -26,6 +27,7 @@ export const operations = {
   id: () => "bootstrap",
 
   async create(inputs, context) {
+    if (inputs.adopts) return await adopt(inputs, context);
     await bootstrap(inputs, context);
     return { ...inputs, bootstrapped: true };
   },
@@ -35,6 +37,7 @@ export const operations = {
    * they have left, all that there is may be on them.
    */
   async update(olds, news, context) {
+    if (news.adopts) return await adopt(news, context);
     const leaving = olds.controlPlanes.filter((was) => !news.controlPlanes.some(({ name }) => name === was.name));
     const all = { ...news, controlPlanes: [...news.controlPlanes, ...leaving] };
     await bootstrap(all, context, { lostAfterSeconds });
@@ -65,6 +68,20 @@ export const operations = {
 
   outcome: () => "etcd runs",
 } satisfies ResourceOperations<BootstrapInputs, BootstrapState, NodeResourceContext>;
+
+/** Of a cluster that has an etcd. Whether that is healthy is for the gate behind this. */
+async function adopt({ adopts: _, ...inputs }: BootstrapInputs, context: NodeResourceContext): Promise<BootstrapState> {
+  const { controlPlanes, credentials } = inputs;
+  const looks = await Promise.all(controlPlanes.map((node) => lookAtEtcd(node, credentials, context)));
+  if (looks.some(({ kind }) => kind === "there")) return { ...inputs, bootstrapped: true };
+  const doubts = looks.flatMap((look) => (look.kind === "unknown" ? [look.why] : []));
+  throw new SluiceError({
+    code: "SLU-A101",
+    where: controlPlanes.map(({ name }) => name).join(", "),
+    what: "the etcd of the running cluster",
+    seen: doubts.join("; ") || "no control plane has an etcd",
+  });
+}
 
 export const { create, read, diff, update, remove } = engineCalls<BootstrapInputs, BootstrapState, NodeResourceContext>(
   operations,

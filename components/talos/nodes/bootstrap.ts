@@ -13,6 +13,8 @@ export interface BootstrapArgs {
   readonly rejoined?: pulumi.Input<number | undefined>;
   /** Seconds until etcd must run. */
   readonly deadlineSeconds: number;
+  /** Creates this of a cluster that runs: nothing is bootstrapped, and a cluster without an etcd is refused. */
+  readonly adopts?: true;
 }
 
 const type: CheckoutType = {

@@ -22,6 +22,7 @@ const chapters: Readonly<Record<string, string>> = {
   K1: "Gates on Kubernetes",
   K2: "Platform",
   B1: "Backup and restore",
+  A1: "Adoption",
 };
 
 /** docs/failure-codes.md, generated from the catalogue. */

@@ -89,7 +89,7 @@ describe("an error", () => {
 test.each(Object.entries(catalogue))(
   "the catalogue is complete for %s, with each sentence ended",
   (code, { title, cause, remedy }) => {
-    expect(code).toMatch(/^SLU-[TKMLB]\d{3}$/);
+    expect(code).toMatch(/^SLU-[TKMLBA]\d{3}$/);
     expect(title).not.toMatch(/[.|]$/);
     for (const text of [cause, remedy]) expect(text).toMatch(/^[^|]+\.$/);
   },

@@ -331,6 +331,7 @@ export class FakeNode {
       [kubeletSpecs.type]: { kubelet: this.kubelet.spec },
       [resources.links.type]: { lo: { hardwareAddr: "00:00:00:00:00:00" }, eth0: { hardwareAddr: this.mac } },
       [resources.systemInformation.type]: { systeminformation: { uuid: this.uuid } },
+      [resources.hostname.type]: { hostname: { hostname: this.name } },
       [resources.disks.type]: { sda: { dev_path: "/dev/sda", pretty_size: "80 GB", transport: "virtio" } },
       "ExtensionStatuses.runtime.talos.dev": { "0": { metadata: { name: "schematic", version: this.schematic } } },
     };

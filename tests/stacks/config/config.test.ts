@@ -253,6 +253,7 @@ describe("a good configuration", () => {
     expect(parseClusterConfig(raw).hetzner).toEqual({
       location: "fsn1",
       networkZone: "eu-central",
+      placementGroups: true,
       serverTypes: { controlplane: "cx33", worker: "cx43" },
       allowedCidrs: ["203.0.113.0/24"],
       snapshot: { build: false },

@@ -18,6 +18,7 @@ const args: Omit<HetznerMachinesArgs, "guard"> = {
   loadBalancer: { address: "10.0.1.5", type: "lb11", public: false },
   image: "42",
   protect: false,
+  placementGroups: true,
 };
 
 const addresses: Readonly<Record<string, string>> = { "dev-cp-1": "203.0.113.1", "dev-w-1": "203.0.113.2" };

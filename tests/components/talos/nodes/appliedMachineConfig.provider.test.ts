@@ -7,7 +7,16 @@ import {
   operations,
 } from "../../../../components/talos/nodes/appliedMachineConfig.provider.ts";
 import { standardRetry } from "../../../../components/waiting/retry.ts";
-import { config, credentials, everythingSaid, type FakeNode, FakeWorld, refusal, unavailable } from "../fakeNodes.ts";
+import {
+  config,
+  credentials,
+  everythingSaid,
+  type FakeNode,
+  FakeWorld,
+  failure,
+  refusal,
+  unavailable,
+} from "../fakeNodes.ts";
 
 const inputs: AppliedMachineConfigInputs = {
   node: "w-1",
@@ -63,6 +72,74 @@ describe("the creation of a node's configuration", () => {
     });
     await operations.create(inputs, context);
     expect(context.noted).toEqual(["w-1 runs its config after 2 attempts"]);
+  });
+});
+
+describe("the adoption of a node that runs a config (S7.2)", () => {
+  const adopting = (change: (node: FakeNode) => void) => {
+    const context = new FakeWorld();
+    const node = context.add("w-1").runs(inputs.machineConfiguration);
+    change(node);
+    return { context, node, adopted: operations.create({ ...inputs, adopts: true }, context) };
+  };
+
+  test("writes nothing, and leaves nothing to do if that is the wanted one", async () => {
+    const { node, adopted } = adopting(() => undefined);
+    const state = await adopted;
+    expect(node.calls).toEqual([]);
+    expect(state).toMatchObject({ state: "ours", joins: 0, drift: [], stage: "running", attempts: 1 });
+    expect(state).not.toHaveProperty("adopts");
+    expect(operations.difference(state, inputs)).toEqual({ kind: "none" });
+  });
+
+  test("records another config, which the next update shows and sends", async () => {
+    const { context, node, adopted } = adopting((one) => void one.runs(config({ sysctls: { a: "2" } })));
+    const state = await adopted;
+    expect(node.calls).toEqual([]);
+    expect(operations.difference(state, inputs)).toEqual({ kind: "update" });
+    expect(operations.notes(state, inputs).map(({ text }) => text)).toEqual([
+      "w-1: 1 change of the machine config, without a reboot\n  ~ machine.sysctls.a: 2 -> 1",
+    ]);
+    await operations.update(state, inputs, context);
+    expect(node.calls).toEqual(["apply NO_REBOOT"]);
+  });
+
+  test("is repeated without a write after it was interrupted, also if the node has another config by then", async () => {
+    const { context, node, adopted } = adopting(() => undefined);
+    const state = await adopted;
+    node.runs(config({ sysctls: { a: "2" } }));
+    const again = await operations.update(state, { ...inputs, adopts: true }, context);
+    expect(node.calls).toEqual([]);
+    expect(again.drift).toHaveLength(1);
+  });
+
+  test.each<[string, (node: FakeNode) => void, string]>([
+    [
+      "in maintenance",
+      (node) => void Object.assign(node, { kind: "maintenance" }),
+      "it is in maintenance, without a config",
+    ],
+    ["of another cluster", (node) => void Object.assign(node, { kind: "foreign" }), "its certificate is of others"],
+    ["that does not answer", (node) => void Object.assign(node, { kind: "unreachable" }), "no answer"],
+    [
+      "of the other role",
+      (node) => void node.runs(config({}, "controlplane")),
+      "it runs as controlplane, but should be worker",
+    ],
+  ])("is refused for a node %s, without a write", async (_, change, seen) => {
+    const { node, adopted } = adopting(change);
+    expect(await failure(adopted)).toMatch(
+      new RegExp(`^SLU-A101 .*\n +where: +w-1\n +expected: .*\n +seen: +${seen}\n`),
+    );
+    expect(node.calls).toEqual([]);
+  });
+
+  test("is refused for another machine than the listed one", async () => {
+    const context = new FakeWorld();
+    const node = context.add("w-1").runs(inputs.machineConfiguration);
+    const other = { ...inputs, identity: { uuid: "another" }, adopts: true } as const;
+    expect(await failure(operations.create(other, context))).toContain("its machine UUID is the-uuid, not another");
+    expect(node.calls).toEqual([]);
   });
 });
 

@@ -21,6 +21,23 @@ function cluster(): FakeWorld {
 
 const calls = (context: FakeWorld) => names.map((name) => context.nodes.get(name)?.calls);
 
+describe("the adoption of a cluster (S7.2)", () => {
+  test.each(names)("bootstraps nothing if etcd is on %s", async (name) => {
+    const context = cluster();
+    context.node(name).etcd = { state: "Running", healthy: true };
+    expect(await operations.create({ ...inputs, adopts: true }, context)).toEqual({ ...inputs, bootstrapped: true });
+    expect(calls(context)).toEqual([[], [], []]);
+  });
+
+  test("is refused if no control plane has an etcd, and bootstraps nothing", async () => {
+    const context = cluster();
+    expect(await failure(operations.create({ ...inputs, adopts: true }, context))).toMatch(
+      /^SLU-A101 [\s\S]*seen: +no control plane has an etcd\n/,
+    );
+    expect(calls(context)).toEqual([[], [], []]);
+  });
+});
+
 describe("the bootstrap of a cluster", () => {
   test("S2.6 is called once, on the first control plane, and done when etcd is healthy there [C6]", async () => {
     const context = cluster();
