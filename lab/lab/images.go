@@ -115,3 +115,16 @@ func (f *imageFactory) extensions(schematic, version string) []node.Extension {
 	}
 	return found
 }
+
+// schematicText returns the content of a schematic as nodes report it, or "" for one that was not uploaded.
+func (f *imageFactory) schematicText(id string) string {
+	found, err := f.Schematic(id)
+	if err != nil {
+		return ""
+	}
+	text, err := found.Marshal()
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -141,7 +141,7 @@ func newNodes(parts daemon.Parts, kubernetes cluster.Kubernetes, images *imageFa
 	return node.New(node.Options{
 		Lab: node.Lab{
 			Network: parts.Network, Kubernetes: kubernetes, Pace: parts.Pace, Faults: parts.Faults, Timeline: parts.Timeline,
-			Extensions: images.extensions, HasInstaller: images.hasInstaller,
+			Extensions: images.extensions, SchematicText: images.schematicText, HasInstaller: images.hasInstaller,
 		},
 		Serve: func(m talosapi.Machine, maintenance bool, at []netip.Addr) (node.API, error) {
 			return api.Serve(m, maintenance, at)

@@ -61,6 +61,7 @@ func newTestLab(t testing.TB) *testLab {
 				}
 				return []Extension{{Name: "qemu-guest-agent", Version: "10.2.0", Author: "Sidero Labs", Service: "qemu-guest-agent"}}
 			},
+			SchematicText: func(string) string { return "customization: {}\n" },
 		},
 	})
 	return lab

@@ -1,6 +1,7 @@
 // `npm run adopt -- <environment>`: compares a running cluster with an environment, and takes it into the state as it is. docs/decisions/adoption.md
 import { text } from "../../components/model/untyped.ts";
 import { isBundle, readBundle, type SecretsBundle } from "../../components/talos/secrets/secretsBundle.ts";
+import { existing } from "../../stacks/platforms/existing.ts";
 import type { FoundPlatform } from "../../stacks/platforms/foundMachines.ts";
 import type { ClusterConfig } from "../../stacks/schema/clusterConfig.ts";
 import { settingsFile } from "../base/environments.ts";
@@ -91,7 +92,11 @@ async function findPlatform(
   chosen: AdoptOptions["chosen"],
 ): Promise<FoundPlatform> {
   const { platform, nodes } = config;
-  if (platform.adoption === undefined) throw new Failure(`clusters on ${platform.title} cannot be adopted.`);
+  if (platform.adoption === undefined) {
+    throw new Failure(
+      `machines on ${platform.title} are not taken over: adopt the cluster as platform ${existing.name}, and they stay with what made them.`,
+    );
+  }
   const stray = Object.keys(chosen).find((name) => !nodes.some((node) => node.name === name));
   if (stray !== undefined) throw new Failure(`--machine ${stray}=...: the environment has no node ${stray}.`);
   const { name, lab } = stack;

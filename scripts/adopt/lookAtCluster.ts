@@ -1,13 +1,22 @@
 // What runs: each node with its machine config, etcd's members, and what Kubernetes knows. Only reads, and asks nothing of a node that is not ours.
+import { isIPv4 } from "node:net";
 import { reasonOf } from "../../components/errors/reasonOf.ts";
 import { KubernetesClient, KubernetesError } from "../../components/kubernetes/client.ts";
 import { deployedReleases, type HelmRelease } from "../../components/kubernetes/helmReleases.ts";
 import type { KubernetesNode } from "../../components/kubernetes/objects.ts";
 import type { MachineIdentity } from "../../components/model/machine.ts";
 import type { Role } from "../../components/model/role.ts";
+import { list, record, text } from "../../components/model/untyped.ts";
 import { identityFaults, readTraits } from "../../components/talos/access/machineTraits.ts";
 import { type NodeAccess, type NodeClient, using } from "../../components/talos/access/nodeAccess.ts";
-import { lookAt, type NodeLook, persistentConfig, runningConfig } from "../../components/talos/access/nodeResources.ts";
+import {
+  type ImageContent,
+  imageContent,
+  lookAt,
+  type NodeLook,
+  persistentConfig,
+  runningConfig,
+} from "../../components/talos/access/nodeResources.ts";
 import { resources } from "../../components/talos/client/resources.ts";
 import { textOf } from "../../components/talos/client/specs.ts";
 import type { EtcdMember, TalosCredentials } from "../../components/talos/client/talosClient.ts";
@@ -25,6 +34,14 @@ export interface ExpectedNode {
   readonly identity: MachineIdentity;
 }
 
+/** An address of a node, and the NIC that has it. */
+export interface NodeAddress {
+  /** With its prefix length. */
+  readonly address: string;
+  /** Empty where the link has none. */
+  readonly mac: string;
+}
+
 export interface RunningNode extends NodeLook {
   readonly kind: "runs";
   readonly name: string;
@@ -34,6 +51,9 @@ export interface RunningNode extends NodeLook {
   /** The one for the next boot. Secret. */
   readonly persistent: string;
   readonly hostname: string;
+  readonly uuid: string;
+  readonly addresses: readonly NodeAddress[];
+  readonly image: ImageContent;
   /** Why it is another machine than its entry says, as text. */
   readonly identityFaults: readonly string[];
   /** Of a control plane. */
@@ -89,6 +109,36 @@ export async function lookAtCluster(
   return { nodes: seen, kubernetes };
 }
 
+/** The nodes of a cluster by the Node objects in it, through these control planes. */
+export async function discoverNodes(
+  seeds: readonly string[],
+  credentials: TalosCredentials,
+  context: LookContext,
+): Promise<readonly ExpectedNode[]> {
+  const controlPlanes = seeds.map((seed) => ({
+    name: seed,
+    role: "controlplane" as const,
+    address: seed,
+    talosAddress: seed,
+    identity: {},
+  }));
+  const { nodes } = await lookAtKubernetes(controlPlanes, credentials, [], context);
+  return nodes.flatMap((node) => {
+    const { name } = node.metadata;
+    const address = internalAddress(node);
+    if (address === undefined) return [];
+    const isControlPlane = node.metadata.labels?.["node-role.kubernetes.io/control-plane"] !== undefined;
+    const role = isControlPlane ? ("controlplane" as const) : ("worker" as const);
+    return [{ name, role, address, talosAddress: address, identity: {} }];
+  });
+}
+
+function internalAddress({ status }: KubernetesNode): string | undefined {
+  const all = list(record(status).addresses).map(record);
+  const internal = all.find(({ type, address }) => type === "InternalIP" && isIPv4(text(address)));
+  return internal && text(internal.address);
+}
+
 async function lookAtNode(
   node: ExpectedNode,
   credentials: TalosCredentials,
@@ -105,15 +155,19 @@ async function lookAtNode(
 
 async function read({ name, role, identity }: ExpectedNode, client: NodeClient): Promise<RunningNode> {
   const options = { deadlineSeconds };
-  const [look, config = "", persistent, traits, hostname, members, isThere] = await Promise.all([
-    lookAt(client, options),
-    runningConfig(client, options),
-    persistentConfig(client, options),
-    readTraits(client, options),
-    client.get(resources.hostname, "hostname", options),
-    role === "controlplane" ? client.etcdMembers(options) : undefined,
-    role === "controlplane" ? hasEtcd(client) : undefined,
-  ]);
+  const [look, config = "", persistent, traits, hostname, addresses, links, image, members, isThere] =
+    await Promise.all([
+      lookAt(client, options),
+      runningConfig(client, options),
+      persistentConfig(client, options),
+      readTraits(client, options),
+      client.get(resources.hostname, "hostname", options),
+      client.list(resources.addresses, options),
+      client.list(resources.links, options),
+      imageContent(client, options),
+      role === "controlplane" ? client.etcdMembers(options) : undefined,
+      role === "controlplane" ? hasEtcd(client) : undefined,
+    ]);
   return {
     kind: "runs",
     name,
@@ -122,6 +176,12 @@ async function read({ name, role, identity }: ExpectedNode, client: NodeClient):
     config,
     persistent: persistent ?? config,
     hostname: textOf(hostname?.spec, "hostname"),
+    uuid: traits.uuid,
+    addresses: addresses.map(({ spec }) => ({
+      address: textOf(spec, "address"),
+      mac: textOf(links.find(({ id }) => id === textOf(spec, "linkName"))?.spec, "hardwareAddr"),
+    })),
+    image,
     identityFaults: identityFaults(identity, traits),
     ...(members !== undefined && isThere !== undefined && { etcd: { isThere, members } }),
   };

@@ -54,7 +54,9 @@ function judged(step: Step, harmless: readonly string[], disruptive: readonly st
     return { faults: [{ where, seen, remedy: "set in the environment what the platform has" }] };
   }
   // A label that is taken away may be what something else selects by.
-  const isHarmless = keys.every(({ key, kind }) => harmless.includes(key.replace(/[.[].*$/, "")) && kind !== "-");
+  const isListed = (key: string) =>
+    [key.replace(/[.[].*$/, ""), key.replace(/\[\d+\]/g, "[]")].some((one) => harmless.includes(one));
+  const isHarmless = keys.every(({ key, kind }) => isListed(key) && kind !== "-");
   return isHarmless ? { harmless: [words] } : { differences: [words] };
 }
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parse, stringify } from "yaml";
 import type { HelmRelease } from "../../components/kubernetes/helmReleases.ts";
 import { isMapping, record } from "../../components/model/untyped.ts";
-import { mergeValues } from "../../components/platform/mergeValues.ts";
+import { mergeValues, type Values } from "../../components/platform/mergeValues.ts";
 import { redact } from "../../components/talos/config/redact.ts";
 import type { FoundResource } from "../../stacks/platforms/foundMachines.ts";
 import type { AdoptionFault } from "./clusterFaults.ts";
@@ -145,6 +145,33 @@ function differencesOf(
       key: keyOf(own.chart, path, ""),
     })),
   ];
+}
+
+/** The settings with which an environment keeps the software that runs, by its keys at the top. */
+export function keptReleases(
+  wanted: readonly WantedRelease[],
+  look: KubernetesLook,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(wanted.flatMap((one) => keptRelease(one, look)));
+}
+
+function keptRelease(wanted: WantedRelease, { releases }: KubernetesLook): readonly (readonly [string, object])[] {
+  const { namespace, name, chart } = wanted;
+  const known = software[chart];
+  const [section = ""] = (known?.version ?? "").split(".");
+  const own = releases.find((one) => one.namespace === namespace && one.name === name && one.chart === chart);
+  // What Helm has not installed under this name is left to others, or out. Where no key does that, `npm run adopt` reports what to do.
+  if (own === undefined) return known?.off === `${section}.enabled` ? [[section, { enabled: false }]] : [];
+  if (chart !== "cilium") return [[section, { version: own.version }]];
+  const values = changedValues(
+    mergeValues(own.defaults, wanted.values),
+    mergeValues(own.defaults, own.values),
+  ).reduce<Values>((all, { path, is }) => mergeValues(all, nested(path.split("."), is ?? null)), {});
+  return [[section, { version: own.version, ...(Object.keys(values).length > 0 && { values }) }]];
+}
+
+function nested([key = "", ...rest]: readonly string[], value: unknown): Values {
+  return { [key]: rest.length === 0 ? value : nested(rest, value) };
 }
 
 interface ChangedValue {

@@ -3,16 +3,15 @@ import { join } from "node:path";
 import { Failure } from "../base/fail.ts";
 import { root } from "../base/paths.ts";
 import { type Ended, run } from "../base/run.ts";
-import type { LabEnvironment } from "../lab/environment.ts";
 import { runningLab } from "../lab/labProcess.ts";
-import { callBesideEngine } from "../stack/engine.ts";
+import { callBesideEngine, type EnginePlace } from "../stack/engine.ts";
 import { backendEnvironment } from "../stack/stack.ts";
 import type { Toolchain } from "../toolchain/toolchain.ts";
 
 export interface Place {
   readonly toolchain: Toolchain;
   readonly name: string;
-  readonly lab: LabEnvironment | undefined;
+  readonly lab: EnginePlace["lab"];
 }
 
 /** `script` is a path below scripts/; it reads `input` as JSON. `onText` is called with what it reports meanwhile. */
@@ -27,9 +26,12 @@ export async function runInside(
       `the lab '${lab.lab}' is not running, and the cluster of ${name} ended with it: 'npm run up -- ${name}' creates another.`,
     );
   }
-  const stack = { name, lab, local: undefined, options: [], environment: await backendEnvironment(toolchain) };
+  const environment = await backendEnvironment(toolchain);
   const file = join(root, "scripts", script);
-  const call = await callBesideEngine(stack, process.execPath, ["--disable-warning=ExperimentalWarning", file]);
+  const call = await callBesideEngine({ lab, environment }, process.execPath, [
+    "--disable-warning=ExperimentalWarning",
+    file,
+  ]);
   return run(call.program, call.args, {
     cwd: root,
     env: call.env,

@@ -36,7 +36,7 @@ export interface ImportOptions {
 export async function importSecrets(environment: string, options: ImportOptions): Promise<void> {
   const settings = await settingsFile(environment);
   const { config, hidden } = readClusterConfigFile(settings);
-  const { kind, bundle } = await read(options);
+  const { kind, bundle } = await readSecrets(options);
   const toolchain = await prepareToolchain();
   await verify(bundle, config, await talosPlugin());
   const stack = await prepareStack(toolchain, environment, await labEnvironment(environment));
@@ -52,7 +52,8 @@ export async function importSecrets(environment: string, options: ImportOptions)
   console.error(`sluice: the machine secrets of ${kind} are in Pulumi.${environment}.yaml, encrypted: ${next}`);
 }
 
-async function read({ file, identity, resource }: ImportOptions): Promise<Source> {
+/** From any file of the table in docs/secrets.md. */
+export async function readSecrets({ file, identity, resource }: ImportOptions): Promise<Source> {
   const bytes = file === "-" ? await buffer(process.stdin) : await readNamed(file);
   const text = isEncrypted(bytes) ? await decryptWith(await needIdentity(identity), bytes) : bytes.toString("utf8");
   return readSource(text, resource);

@@ -49,8 +49,17 @@ export function markOfStack({ name, environment }: Stack): string {
   return markOf(environment.PULUMI_BACKEND_URL, name);
 }
 
+/** Where the engine of a stack runs, and with which variables. */
+export interface EnginePlace extends Pick<Stack, "environment"> {
+  readonly lab: { readonly lab: string } | undefined;
+}
+
 /** A call of any program where the engine runs. Machines on a lab are reachable only from inside; a preview needs no running lab. */
-export async function callBesideEngine(stack: Stack, program: string, args: readonly string[]): Promise<EngineCall> {
+export async function callBesideEngine(
+  stack: EnginePlace,
+  program: string,
+  args: readonly string[],
+): Promise<EngineCall> {
   const own = { ...stack.environment, TMPDIR: temporaryFolder() };
   if (stack.lab === undefined) return { program, args, env: own };
   const env = await withoutAccount(own);

@@ -19,7 +19,12 @@ export interface FoundServer {
     readonly ipv4?: { readonly ip: string } | null;
     readonly firewalls?: readonly { readonly id: number }[];
   };
-  readonly private_net: readonly { readonly network: number; readonly ip: string; readonly mac_address?: string }[];
+  readonly private_net: readonly {
+    readonly network: number;
+    readonly ip: string;
+    readonly mac_address?: string;
+    readonly alias_ips?: readonly string[];
+  }[];
   readonly placement_group?: { readonly id: number; readonly name: string } | null;
 }
 
@@ -56,8 +61,8 @@ export const hetznerAdoption: PlatformAdoption<HetznerConfig> = {
   patches: (node, { byNode, publicAddress }) =>
     hetznerPatches({ role: node.role, providerId: byNode[node.name]?.providerId }, publicAddress),
   planned: {
-    harmless: ["name", "deleteProtection", "rebuildProtection", "labels"],
-    disruptive: ["serverType", "placementGroupId", "networks", "publicNets", "ipRange", "networkZone"],
+    harmless: ["name", "deleteProtection", "rebuildProtection", "labels", "rules[].description"],
+    disruptive: ["serverType", "placementGroupId", "publicNets", "ipRange", "networkZone"],
   },
 };
 
@@ -191,6 +196,7 @@ function networkOf({ network, settings }: AdoptedConfig, { networks }: FoundProj
             remedy: "correct nodes[].address",
           },
     );
+  faults.push(...matched.flatMap(({ node, server }) => furtherAttachments(node, server)));
   const ids = [...new Set(attachments.flatMap(({ own }) => own?.network ?? []))];
   if (ids.length > 1) {
     const names = ids.map((id) => networks.find((one) => one.id === id)?.name ?? id).join(", ");
@@ -228,6 +234,20 @@ function networkOf({ network, settings }: AdoptedConfig, { networks }: FoundProj
     });
   }
   return { id, faults };
+}
+
+/** The first `up` would end them: the program has one attachment, without further addresses. */
+function furtherAttachments({ name: where, address }: Matched["node"], { private_net }: FoundServer) {
+  const others = private_net.filter(({ ip }) => ip !== address);
+  const aliases = private_net.flatMap(({ alias_ips = [] }) => alias_ips);
+  const isFurther = others.length > 0 && others.length < private_net.length;
+  const remedy = "detach it, or adopt the cluster as platform: existing";
+  return [
+    ...(isFurther ? [{ where, seen: `its server has also ${others.map(({ ip }) => ip).join(", ")}`, remedy }] : []),
+    ...(aliases.length > 0
+      ? [{ where, seen: `its server has the alias addresses ${aliases.join(", ")}`, remedy }]
+      : []),
+  ];
 }
 
 /** Hetzner moves a server to another placement group only while it is off. */

@@ -93,7 +93,7 @@ export interface PlatformAdoption<Config extends AnyConfig = AnyConfig> {
   find(config: Config, access: AdoptionAccess): Promise<FoundPlatform>;
   /** The patches of a node's machine config that follow from its machine. */
   patches(node: Config["nodes"][number], found: FoundMachines, config: Config): readonly ConfigPatch[];
-  /** Properties of the platform's resources whose change the next `up` makes without an effect on nodes, and those for which a machine would be turned off. */
+  /** Properties of the platform's resources whose change the next `up` makes without an effect on nodes, and those for which a machine would be turned off. Of items in a list: `rules[].description`. */
   readonly planned?: { readonly harmless: readonly string[]; readonly disruptive: readonly string[] };
 }
 

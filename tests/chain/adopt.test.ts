@@ -73,6 +73,9 @@ describe("a cluster of talosctl and Helm on existing machines (S7.2)", () => {
   beforeAll(async () => {
     name = bench.addSettings("adopt", settingsOf(first));
     await lab.start();
+    for (const node of ["cp-1", "w-1"]) {
+      await lab.facts.until({ subject: `test-${node}`, what: "stage", value: "maintenance" }, 120_000);
+    }
     await theirs.create();
     await lab.facts.until(
       { subject: "test-cp-1", what: "service", value: "Preparing", detail: { id: "etcd" } },
@@ -178,6 +181,19 @@ describe("a cluster of talosctl and Helm on existing machines (S7.2)", () => {
         hostDNS: { resolveMemberNames: false },
       },
     });
+  });
+
+  test("is drafted into an environment's file, which is adopted as it is", async () => {
+    const from = lab.facts.all.length;
+    const drafted = bench.newName("adopt-draft");
+    const draft = ["--draft", "--secrets", theirs.secrets, "--node", "10.0.0.11", "--lab", "adopt"];
+    expect(said(await bench.npm("adopt", drafted, ...draft))).toBe("");
+    expect((await bench.npm("adopt", drafted, ...draft)).stderr).toContain("exists, and is never overwritten");
+    expect(said(await bench.npm("secrets", "import", drafted, "--file", theirs.secrets))).toBe("");
+    const adopted = await bench.npmWith({ timeout }, "adopt", drafted);
+    expect(said(adopted)).toBe("");
+    expect(adopted.stdout).toContain("2 nodes, 0 obstacles, 0 differences");
+    expect(effects(from)).toEqual([]);
   });
 
   test("is adopted once nothing differs, without a write", async () => {

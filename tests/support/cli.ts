@@ -93,8 +93,14 @@ export class Workbench {
 
   /** The same from a given text. */
   addSettings(title: string, text: string): string {
-    const name = `test-${process.pid}-${this.environments.length}-${title}`;
+    const name = this.newName(title);
     writeFileSync(settingsPath(name), text, { flag: "wx" });
+    return name;
+  }
+
+  /** Of an environment whose file a command writes. */
+  newName(title: string): string {
+    const name = `test-${process.pid}-${this.environments.length}-${title}`;
     this.environments.push(name);
     return name;
   }

@@ -39,6 +39,29 @@ export async function lookAt(client: NodeClient, options?: CallOptions): Promise
   };
 }
 
+/** What the image of a node contains. */
+export interface ImageContent {
+  /** The names of its system extensions. */
+  readonly extensions: readonly string[];
+  /** Its schematic, as YAML; empty if the node does not report it. */
+  readonly schematicText: string;
+}
+
+export async function imageContent(client: NodeClient, options?: CallOptions): Promise<ImageContent> {
+  const all = (await client.list(extensions, options)).map(({ spec }) => fieldOf(spec, "metadata"));
+  const names = all.map((extension) => textOf(extension, "name"));
+  return {
+    extensions: names.filter((name) => !notExtensions.has(name)),
+    schematicText: textOf(
+      all.find((extension) => textOf(extension, "name") === "schematic"),
+      "extraInfo",
+    ),
+  };
+}
+
+/** Parts of an image that Talos lists among its extensions. */
+const notExtensions = new Set(["schematic", "modules.dep"]);
+
 /** From the machine's status; empty if it has none yet. */
 export function stageOf(spec: unknown): string {
   return textOf(spec, "stage");

@@ -32,6 +32,8 @@ import (
 // Extension is a system extension that an image has.
 type Extension struct {
 	Name, Version, Author, Description string
+	// ExtraInfo is the content of the schematic, which is listed as an extension.
+	ExtraInfo string
 	// Service is the id of the service that it runs, without "ext-", or "".
 	Service string
 }
@@ -45,6 +47,8 @@ type Lab struct {
 	Timeline   *timeline.Timeline
 	// Extensions are those of a schematic in a version of Talos; nil means that none are known.
 	Extensions func(schematic, version string) []Extension
+	// SchematicText is the content of a schematic, as YAML; "" if it is not known.
+	SchematicText func(schematic string) string
 	// HasInstaller reports whether there is an installer image of a schematic, or a plain one for "", in a version of Talos.
 	HasInstaller func(schematic, version string) bool
 }

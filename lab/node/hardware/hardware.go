@@ -107,7 +107,11 @@ func (h *Hardware) showTalos() error {
 func (h *Hardware) showExtensions() error {
 	all := h.boot.Extensions()
 	if h.boot.Image.Schematic != "" {
-		all = append(all, boot.Extension{Name: "schematic", Version: h.boot.Image.Schematic, Author: "Image Factory", Description: "Virtual extension which specifies the schematic of the image built with Image Factory."})
+		all = append(all, boot.Extension{
+			Name: "schematic", Version: h.boot.Image.Schematic, Author: "Image Factory",
+			Description: "Virtual extension which specifies the schematic of the image built with Image Factory.",
+			ExtraInfo:   h.boot.SchematicText(h.boot.Image.Schematic),
+		})
 	}
 	for i, extension := range all {
 		id := fmt.Sprint(i)
@@ -116,6 +120,7 @@ func (h *Hardware) showExtensions() error {
 			spec.Image = id + ".sqsh"
 			spec.Metadata.Name, spec.Metadata.Version = extension.Name, extension.Version
 			spec.Metadata.Author, spec.Metadata.Description = extension.Author, extension.Description
+			spec.Metadata.ExtraInfo = extension.ExtraInfo
 		})
 		if err != nil {
 			return err

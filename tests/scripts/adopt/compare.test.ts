@@ -22,6 +22,9 @@ const running = (name: string, text: string, more: Partial<RunningNode> = {}): R
   persistent: text,
   hostname: name,
   identityFaults: [],
+  uuid: "",
+  addresses: [],
+  image: { extensions: [], schematicText: "" },
   ...more,
 });
 

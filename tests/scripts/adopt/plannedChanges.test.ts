@@ -7,7 +7,7 @@ const step = (name: string, op: string, detailedDiff?: object) =>
   JSON.stringify({
     resourcePreEvent: { metadata: { op, urn: urn(name), type: "hcloud:index/server:Server", detailedDiff } },
   });
-const planned = { harmless: ["name", "labels"], disruptive: ["serverType"] };
+const planned = { harmless: ["name", "labels", "rules[].description"], disruptive: ["serverType"] };
 const judge = (...lines: readonly string[]) => plannedChanges(lines.join("\n"), new Set([urn("mine-cp-1")]), planned);
 const update = (diff: object) => judge(step("mine-cp-1", "update", diff));
 
@@ -17,6 +17,14 @@ test("S7.2 a changed name and added labels have no effect on nodes", () => {
     harmless: ["Server mine-cp-1: ~ name, + labels.cluster"],
     differences: [],
     faults: [],
+  });
+});
+
+test("S7.2 neither has a changed description of a rule", () => {
+  const { harmless, differences } = update({ "rules[1].description": { diffKind: "update" } });
+  expect({ harmless, differences }).toEqual({
+    harmless: ["Server mine-cp-1: ~ rules[1].description"],
+    differences: [],
   });
 });
 

@@ -45,6 +45,7 @@ const typed: readonly Typed[] = [
   },
   { command: /^npm run secrets -- export mine$/, by: "tests/engine/machineSecrets.test.ts", as: '"secrets", "export"' },
   { command: /^npm run secrets -- import mine /, by: "tests/engine/machineSecrets.test.ts", as: '"secrets", "import"' },
+  { command: /^npm run adopt -- mine --draft /, by: "tests/chain/adopt.test.ts", as: '"--draft", "--secrets"' },
   { command: /^npm run adopt -- mine$/, by: "tests/chain/adopt.test.ts", as: 'npm("adopt"' },
   { command: /^npm run backup -- (mine|list mine|verify mine)$/, by: "tests/chain/backup.test.ts", as: 'npm("backup"' },
   { command: /^kubeseal /, by: "tests/chain/oneServer.test.ts", as: 'blockCommands("docs/platform.md")' },

@@ -121,6 +121,18 @@ describe("the servers of a running cluster (S7.2)", () => {
       "cp-1: its private addresses are 10.0.1.99, and not 10.0.1.11",
     ],
     [
+      "one is in a further network, from which the first up would detach it",
+      { servers: [{ ...cp1, private_net: [...cp1.private_net, { network: 6, ip: "10.9.0.1" }] }, w1] },
+      {},
+      "cp-1: its server has also 10.9.0.1",
+    ],
+    [
+      "one has alias addresses",
+      { servers: [{ ...cp1, private_net: cp1.private_net.map((one) => ({ ...one, alias_ips: ["10.0.1.99"] })) }, w1] },
+      {},
+      "cp-1: its server has the alias addresses 10.0.1.99",
+    ],
+    [
       "the network has another range",
       {},
       { networkCidr: undefined },
