@@ -80,7 +80,7 @@ describe("S3.2 the gate KubernetesApi", () => {
     expect((await waitAt(api.kubeconfig(), 20, clock)).kind).toBe("opened");
     expect(api.asked.filter((asked) => asked === "GET /openapi/v2")).toHaveLength(3);
     slow = 1000;
-    expect(await waitAt(api.kubeconfig(), 1, clock)).toMatchObject({
+    expect(await waitAt(api.kubeconfig(), 4, clock)).toMatchObject({
       kind: "timeout",
       unmet: [{ verdict: { kind: "pending", reason: "its schema took 12 s" } }],
     });
