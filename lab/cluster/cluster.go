@@ -22,6 +22,8 @@ type Kubernetes interface {
 	StopStaticPods(host string)
 	// PodLog returns the last lines of a static pod's container, as the container runtime writes them.
 	PodLog(host, pod string) []string
+	// AuditLog opens a file of the API server's audit log, by its path on the host.
+	AuditLog(host, file string) (io.ReadCloser, error)
 	// StartKubelet registers the Node and runs pods on it, until StopKubelet.
 	// State is called whenever the Node's state changes.
 	StartKubelet(host string, spec Kubelet, state func(NodeState))

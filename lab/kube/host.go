@@ -12,7 +12,7 @@ type host struct {
 	mu      sync.Mutex
 	etcd    *data
 	images  map[string]*pull
-	logs    map[string]*podLog // of static pods, by their name
+	ran     map[string]*component // that of each static pod, by its name, also after its end
 	static  *staticPods
 	kubelet *kubelet
 }

@@ -3,6 +3,7 @@ package kube
 import (
 	"bytes"
 	"context"
+	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -295,6 +296,17 @@ func (l *life) twoVersions() {
 		require.NoError(l.t, err)
 		require.Equal(l.t, want, version.GitVersion)
 	}
+	// Deprecated since 1.33. Events are written a moment later.
+	_, err := l.client.CoreV1().Endpoints("default").List(l.t.Context(), metav1.ListOptions{})
+	require.NoError(l.t, err)
+	require.Eventually(l.t, func() bool {
+		log, err := l.kube.AuditLog("cp-1", "/var/log/audit/kube/kube-apiserver.log")
+		require.NoError(l.t, err)
+		defer log.Close()
+		text, err := io.ReadAll(log)
+		require.NoError(l.t, err)
+		return strings.Contains(string(text), `"k8s.io/deprecated":"true"`)
+	}, 10*time.Second, 50*time.Millisecond)
 	l.awaitFact("w-1", "skew", "kubelet v1.36.4 is newer than the API server of cp-2, v1.35.2")
 
 	l.talos.version = binaryVersion

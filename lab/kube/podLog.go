@@ -1,6 +1,11 @@
 package kube
 
 import (
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -32,22 +37,34 @@ func (l *podLog) Write(data []byte) (int, error) {
 func (k *Kubernetes) PodLog(name, pod string) []string {
 	h := k.host(name)
 	h.mu.Lock()
-	log := h.logs[pod]
+	ran := h.ran[pod]
 	h.mu.Unlock()
 	var lines []string
-	if log != nil {
+	if ran != nil {
 		// The function never fails.
-		_ = log.kept.Read(-1, func(line string) error { lines = append(lines, line); return nil })
+		_ = ran.log.kept.Read(-1, func(line string) error { lines = append(lines, line); return nil })
 	}
 	return lines
 }
 
-// keepLog makes a log that of a pod.
-func (h *host) keepLog(pod string, log *podLog) {
+// AuditLog opens a file that the API server of a node has written to the folder of its audit log.
+func (k *Kubernetes) AuditLog(name, file string) (io.ReadCloser, error) {
+	h := k.host(name)
+	h.mu.Lock()
+	server := h.ran["kube-apiserver"]
+	h.mu.Unlock()
+	if server == nil {
+		return nil, &fs.PathError{Op: "stat", Path: file, Err: fs.ErrNotExist}
+	}
+	return os.Open(filepath.Join(server.dir(), path.Clean("/"+file)))
+}
+
+// runs records which component is that of a pod.
+func (h *host) runs(pod string, c *component) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.logs == nil {
-		h.logs = map[string]*podLog{}
+	if h.ran == nil {
+		h.ran = map[string]*component{}
 	}
-	h.logs[pod] = log
+	h.ran[pod] = c
 }

@@ -215,7 +215,7 @@ func (p *staticPods) runComponent(ctx context.Context, kind string, pod *corev1.
 		key += p.host.name
 	}
 	component := p.space.component(kind, key)
-	p.host.keepLog(pod.Name, component.log)
+	p.host.runs(pod.Name, component)
 	var forwarder *forwarder
 	var failed error
 	ctx, cancel := context.WithCancel(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/netip"
 	"slices"
@@ -245,6 +246,10 @@ func (f *fakeKubernetes) StopStaticPods(host string) {
 }
 
 func (f *fakeKubernetes) PodLog(_, pod string) []string { return []string{"a line of " + pod} }
+
+func (f *fakeKubernetes) AuditLog(_, file string) (io.ReadCloser, error) {
+	return nil, &fs.PathError{Op: "stat", Path: file, Err: fs.ErrNotExist}
+}
 
 func (f *fakeKubernetes) StartKubelet(host string, kubelet cluster.Kubelet, state func(cluster.NodeState)) {
 	f.mu.Lock()

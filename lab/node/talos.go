@@ -15,6 +15,7 @@ import (
 	talosruntime "github.com/siderolabs/talos/internal/app/machined/pkg/runtime"
 	machineapi "github.com/siderolabs/talos/pkg/machinery/api/machine"
 	"github.com/siderolabs/talos/pkg/machinery/config"
+	"github.com/siderolabs/talos/pkg/machinery/constants"
 	"github.com/siderolabs/talos/pkg/machinery/meta"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -185,6 +186,9 @@ func (r *records) Say(line string) { r.of.boot.Logs.Talos("%s", line) }
 
 func (r *records) ReadFile(path string) (io.ReadCloser, error) {
 	this := r.of.boot
+	if strings.HasPrefix(path, constants.KubernetesAuditLogDir+"/") {
+		return this.Kubernetes.AuditLog(this.Host(), path)
+	}
 	contents := map[string]string{
 		"/proc/sys/kernel/random/boot_id": this.ID + "\n",
 		"/proc/cmdline":                   this.CommandLine() + "\n",
