@@ -39,6 +39,7 @@ import {
   issueKubeconfig,
   joinMembers,
   type LiveNodes,
+  upgradeKubernetes,
   upgradeTalos,
 } from "./talosStages.ts";
 
@@ -56,7 +57,8 @@ export async function deployCluster(config: ClusterConfig, nodes: LiveNodes = no
   const known = machineFacts(config, platform, secrets);
   const fit = gate(preflight, known, platform.ready);
   const upgraded = upgradeTalos(config, platform, configs, secrets, fit);
-  const saved = backUpBeforeReplacement(config, platform, secrets, upgraded);
+  const upToDate = upgradeKubernetes(config, platform, configs, secrets, upgraded);
+  const saved = backUpBeforeReplacement(config, platform, secrets, upToDate);
   const applied = applyMachineConfigs(config, platform, configs, secrets, nodes, saved);
 
   // The basis of all later stages: the machines, and the configs that they run.

@@ -13,6 +13,7 @@ import { AppliedMachineConfigs, type IsInMaintenance } from "../components/talos
 import { Bootstrap } from "../components/talos/nodes/bootstrap.ts";
 import { offerSecrets } from "../components/talos/secrets/offerSecrets.ts";
 import { faultText, isBundle, readBundle, type SecretsBundle } from "../components/talos/secrets/secretsBundle.ts";
+import { KubernetesUpgrade } from "../components/upgrade/kubernetes/kubernetesUpgrade.ts";
 import { TalosUpgrade } from "../components/upgrade/talos/talosUpgrade.ts";
 import { backupBeforeChanges } from "./backups.ts";
 import { kubernetesUrl } from "./endpoint.ts";
@@ -105,6 +106,29 @@ export function upgradeTalos(
     pullSeconds: timeouts.pull,
   };
   return [...after, new TalosUpgrade(clusterName, args, { dependsOn: [...after] })];
+}
+
+/** Every node of a running cluster gets the Kubernetes that its config has the images of, before it gets that config. Returns what the next stage waits for. */
+export function upgradeKubernetes(
+  config: ClusterConfig,
+  { machines }: PlatformMachines,
+  { machineConfigurations }: MachineConfigs,
+  secrets: ClusterSecrets,
+  after: After,
+): After {
+  const { clusterName, kubernetesVersion: version, stableSeconds, timeouts, upgrade } = config;
+  const backup = backupBeforeChanges(config, secrets);
+  const args = {
+    machines,
+    version,
+    machineConfigurations,
+    credentials: secrets.credentials,
+    ...(backup !== undefined && { backup }),
+    parallel: upgrade.parallel,
+    acceptRemovedApis: upgrade.acceptRemovedApis,
+    limits: { pullSeconds: timeouts.pull, nodeSeconds: timeouts.kubernetes, stableSeconds },
+  };
+  return [...after, new KubernetesUpgrade(clusterName, args, { dependsOn: [...after] })];
 }
 
 /** The machine config of each node, on the node. */

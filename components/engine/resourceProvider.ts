@@ -42,6 +42,11 @@ export interface ResourceOperations<Inputs extends { readonly row: string }, Sta
   refusal?(olds: State, news: Inputs): Error | undefined;
   /** What the user should know about the difference. Must be pure as well. */
   notes?(olds: State, news: Inputs): readonly Note[];
+  /**
+   * What only an observation shows of an update, for previews where the cluster can be reached. Ends within seconds, throws nothing, and changes nothing: an `up`
+   * calls it too, and checks everything again.
+   */
+  lookAhead?(olds: State, news: Inputs, context: Context): Promise<readonly Note[]>;
   /** Converts a state that an earlier version may have written. Called before every operation, also for a state of the current version. */
   migrate?(state: Properties): Properties;
   /** The text of its row when the work is done. */
@@ -112,8 +117,11 @@ export function engineCalls<Inputs extends { readonly row: string }, State exten
         ...(isUnfinished(before) ? [repeated] : []),
         ...(isOnlyRewritten ? [rewritten] : (operations.notes?.(olds, news) ?? [])),
       ];
-      await inEngine(news.row, async ({ note }) => {
-        for (const { text, as } of notes) await note(text, as);
+      await inEngine(news.row, async (context) => {
+        for (const { text, as } of notes) await context.note(text, as);
+        const { lookAhead } = operations;
+        if (difference.kind !== "update" || lookAhead === undefined) return;
+        for (const { text, as } of await lookAhead(olds, news, contextOf(context))) await context.note(text, as);
       });
       return {
         changes: difference.kind !== "none" || isOutdated || isUnfinished(before),

@@ -7,7 +7,7 @@ export interface CatalogueEntry {
 
 /**
  * Every failure that Sluice has a code for. T1: reaching a node, T2: configuring a node, T3: gates on Talos, T4: upgrades of Talos, K1: gates on Kubernetes, K2: the
- * platform, M1: machines, L1: nodes that join or leave, B1: backup and restore, A1: adoption. A code is never reused for another failure. docs/failure-codes.md is generated
+ * platform, K3: upgrades of Kubernetes, M1: machines, L1: nodes that join or leave, B1: backup and restore, A1: adoption. A code is never reused for another failure. docs/failure-codes.md is generated
  * from this.
  */
 export const catalogue = {
@@ -424,6 +424,47 @@ export const catalogue = {
     cause:
       "Its version was changed by more than one minor version, up or down, which its publisher does not support. Nothing was changed.",
     remedy: "Change it by one minor version, run `npm run up -- <environment>`, then change it again.",
+  },
+  "SLU-K301": {
+    title: "A node's Talos does not support this version of Kubernetes",
+    cause:
+      "kubernetesVersion was changed to a version that the Talos of the named node does not run. Nothing was changed.",
+    remedy:
+      "Set kubernetesVersion to a release that it runs ([versions](versions.md)), or upgrade Talos first: `npm run up -- <environment> --refresh` finds out what the nodes run.",
+  },
+  "SLU-K302": {
+    title: "The new version of Kubernetes no longer has what the cluster uses",
+    cause:
+      "It removed flags, feature gates or admission plugins that are set on nodes, or APIs that somebody still asks for; each is under 'seen'. With them, components would not start, or callers would fail. Nothing was changed.",
+    remedy:
+      "Remove the settings with the old kubernetesVersion: take them out of `patches` and `machine`, run `npm run up -- <environment>`, and then change kubernetesVersion.",
+  },
+  "SLU-K303": {
+    title: "A node cannot pull an image of Kubernetes",
+    cause:
+      "The version does not exist, its registry or mirror does not have it, or the node does not reach the registry. Images are pulled on all nodes before the first of them is changed.",
+    remedy:
+      "Check kubernetesVersion, and `machine.registries` and the network of the named node. Then run `npm run up -- <environment>` again.",
+  },
+  "SLU-K304": {
+    title: "A component of Kubernetes does not start in its new version",
+    cause:
+      "It ends again and again; its own words are under 'seen'. Usually it does not accept a flag or a feature gate that the former version accepted. No further node was changed.",
+    remedy:
+      "Set kubernetesVersion back, take the named setting out of `patches` or `machine`, and run `npm run up -- <environment>`. Then change kubernetesVersion again. Once a kubelet runs the new version there is no way back ([upgrades](upgrades.md#kubernetes)).",
+  },
+  "SLU-K305": {
+    title: "A node did not run its new version of Kubernetes in time",
+    cause: "What was missing last is under 'seen'. No further node was changed.",
+    remedy:
+      "Fix what is named, then run `npm run up -- <environment>` again: it resumes with this node. `timeouts.kubernetes` sets the timeout.",
+  },
+  "SLU-K306": {
+    title: "The Kubernetes API refuses a manifest of Talos",
+    cause:
+      "The nodes run the new version. The API does not accept one of the objects that Talos has for it; its words are under 'seen'.",
+    remedy:
+      "If it comes from `cluster.inlineManifests` or `cluster.extraManifests` of a patch, correct it there. Then run `npm run up -- <environment>` again.",
   },
   "SLU-M101": {
     title: "No snapshot matches",

@@ -6,8 +6,10 @@ import { readKubeconfig } from "./kubeconfig.ts";
 
 export interface Call {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
-  /** For a PATCH: what is merged into the object. */
+  /** For a PATCH: what is merged into the object, or applied. */
   readonly body?: unknown;
+  /** How the server treats a PATCH. Default: merge. */
+  readonly patch?: "merge" | "apply";
   /** Format of the answer. Default: JSON. */
   readonly accept?: string;
   readonly signal: AbortSignal;
@@ -16,6 +18,8 @@ export interface Call {
   /** Whether it may reuse the connection of an earlier call, which saves the server a handshake. */
   readonly isShared?: boolean;
 }
+
+const patchTypes = { merge: "application/merge-patch+json", apply: "application/apply-patch+yaml" } as const;
 
 /** Why a call got no usable answer. */
 export class KubernetesError extends Error {
@@ -59,10 +63,10 @@ export class KubernetesClient {
   /** Resolves with the start of an answer, whatever its status. */
   answer(
     path: string,
-    { method = "GET", body, accept = "application/json", signal, deadlineMs, isShared = false }: Call,
+    { method = "GET", body, patch = "merge", accept = "application/json", signal, deadlineMs, isShared = false }: Call,
   ): Promise<IncomingMessage> {
     const url = new URL(path, this.server);
-    const sent = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const sent = method === "PATCH" ? patchTypes[patch] : "application/json";
     const headers = { ...this.headers, accept, "content-type": sent };
     const call = request(url, { agent: isShared ? this.sharing : this.agent, method, headers, signal });
     const answered = new Promise<IncomingMessage>((resolve, reject) => {

@@ -69,7 +69,7 @@ export const clusterKeys = {
       "The Talos minor version that machine configs are written for ([versions](versions.md#the-contract-of-the-machine-configs)). Raised apart from `talosVersion`; a preview lists what changes.",
   }),
   kubernetesVersion: version("1.35.4").meta({
-    description: "Version of Kubernetes ([versions](versions.md)).",
+    description: "Version of Kubernetes ([versions](versions.md), [upgrades](upgrades.md)).",
     change: "no reboot",
   }),
   endpoint: hostName.optional().meta({

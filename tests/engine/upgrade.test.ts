@@ -89,6 +89,7 @@ const contractType = "pulumi-nodejs:dynamic/talos:ConfigContract";
 const added = [
   contractType,
   "pulumi-nodejs:dynamic/talos:TalosUpgrade",
+  "pulumi-nodejs:dynamic/talos:KubernetesUpgrade",
   "pulumi-nodejs:dynamic/platform:ChartVersion",
   "pulumi-nodejs:dynamic/chain:StableGates",
 ];

@@ -12,6 +12,7 @@ export const bootstrap = "pulumi-nodejs:dynamic/talos:Bootstrap";
 const members = "pulumi-nodejs:dynamic/talos:Members";
 export const quorumGuard = "pulumi-nodejs:dynamic/machines:QuorumGuard";
 const talosUpgrade = "pulumi-nodejs:dynamic/talos:TalosUpgrade";
+const kubernetesUpgrade = "pulumi-nodejs:dynamic/talos:KubernetesUpgrade";
 const replacementBackup = "pulumi-nodejs:dynamic/talos:ReplacementBackup";
 const restore = "pulumi-nodejs:dynamic/backup:Restore";
 const staleNodes = "pulumi-nodejs:dynamic/backup:StaleNodes";
@@ -67,7 +68,12 @@ function stagesBefore(config: ClusterConfig, own: PlatformStages): Readonly<Reco
   return {
     Preflight: { stages: [quorumGuard, ...own.machines] },
     Stages: {
-      stages: [talosUpgrade, ...(savesFirst ? [replacementBackup] : []), "sluice:talos:AppliedMachineConfigs"],
+      stages: [
+        talosUpgrade,
+        kubernetesUpgrade,
+        ...(savesFirst ? [replacementBackup] : []),
+        "sluice:talos:AppliedMachineConfigs",
+      ],
     },
     Etcd: { stages: [...(restores ? [restore] : []), bootstrap, members] },
     VirtualAddress: kubeVip ? { stages: platform("KubeVip"), inCluster } : { stages: kubeconfig },

@@ -12,7 +12,8 @@ import { type Base, changed, rawConfig } from "../support/rawConfig.ts";
 const bounded: Readonly<Record<string, string[]>> = {
   images: ["images:FactorySchematic", "images:HetznerSnapshot"],
   quorum: ["machines:QuorumGuard", "talos:TalosUpgrade"],
-  pull: ["talos:TalosUpgrade"],
+  pull: ["talos:KubernetesUpgrade", "talos:TalosUpgrade"],
+  kubernetes: ["talos:KubernetesUpgrade"],
   upgrade: ["talos:TalosUpgrade"],
   storage: ["talos:TalosUpgrade"],
   lease: ["machines:ProxmoxAddress"],

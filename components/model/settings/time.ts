@@ -27,8 +27,12 @@ export const stepTimeouts = {
     "Each other step in which a removed node leaves the cluster: its etcd member, its reset, its Node object.",
   ),
   kubeconfig: timeout(60, "Talos has issued the kubeconfig."),
-  pull: timeout(600, "Every node has pulled the installer of another Talos, before the first of them is changed."),
+  pull: timeout(
+    600,
+    "Every node has pulled the installer of another Talos, or the images of another Kubernetes, before the first of them is changed.",
+  ),
   upgrade: timeout(1200, "One node runs another Talos, from its installation on, and is ready again."),
+  kubernetes: timeout(300, "The components of another Kubernetes version run on one node, and are healthy."),
   storage: timeout(600, "Volumes are attached again after the upgrade of a node, and have all their replicas."),
   reset: timeout(
     300,

@@ -1,4 +1,4 @@
-// How the nodes of a running cluster get another Talos.
+// How the nodes of a running cluster get another Talos or Kubernetes.
 import { z } from "zod";
 import type { Settings } from "./documentation.ts";
 import { duration } from "./durations.ts";
@@ -20,9 +20,26 @@ export const upgrade = z
       description:
         "Wait before and after each node until all volumes are attached, and until those of Longhorn and Rook have all their replicas.",
     }),
+    acceptRemovedApis: z
+      .array(
+        z
+          .string()
+          .regex(
+            /^[a-z0-9-]+(\.v[0-9a-z]+)(\.[a-z0-9.-]+)?$/,
+            "must be a resource with its version and group, such as servicecidrs.v1beta1.networking.k8s.io",
+          ),
+      )
+      .default([])
+      .meta({
+        form: "list of resources with version and group",
+        description:
+          "APIs that an upgrade of Kubernetes may remove although somebody has asked for them since the API servers started.",
+        example: ["servicecidrs.v1beta1.networking.k8s.io"],
+      }),
   })
   .meta({
-    description: "How running nodes get another Talos, by `talosVersion` or `image` ([upgrades](upgrades.md)).",
+    description:
+      "How running nodes get another Talos, by `talosVersion` or `image`, or another Kubernetes ([upgrades](upgrades.md)).",
   });
 
 export type UpgradeSettings = Settings<typeof upgrade>;

@@ -65,6 +65,8 @@ const crashes = 3;
 
 /** A component that is not as it should be. */
 export interface ComponentFault {
+  /** "kube-apiserver", "kubelet"; undefined if it is about none of them. */
+  readonly component?: string;
   /** In words: "kube-apiserver: ...". */
   readonly seen: string;
   /** Waiting cannot help: a container ends again and again. */
@@ -91,7 +93,9 @@ export function changeFault(before: Components, now: Components): ComponentFault
     return podFault(was) === undefined ? (podFault(pod) ?? []) : [];
   });
   const isOld = now.kubelet.spec !== before.kubelet.spec && now.kubelet.version === before.kubelet.version;
-  const kubelet = isOld ? [{ seen: "kubelet: still runs with its former settings", isPermanent: false }] : [];
+  const kubelet = isOld
+    ? [{ component: "kubelet", seen: "kubelet: still runs with its former settings", isPermanent: false }]
+    : [];
   return first([...faults, ...kubelet, ...kubeletFault(now.kubelet, before.kubelet)]);
 }
 
@@ -101,8 +105,10 @@ const refusedSettings = /^failed to (?:parse kubelet flag|load kubelet config|va
 /** The words that it ended with before may be of its former settings. */
 function kubeletFault({ isHealthy, ended }: KubeletService, before?: KubeletService): readonly ComponentFault[] {
   if (isHealthy) return [];
-  if (ended === undefined) return [{ seen: "kubelet: is not healthy", isPermanent: false }];
-  return [{ seen: `kubelet: ended: ${ended}`, isPermanent: ended !== before?.ended && refusedSettings.test(ended) }];
+  const component = "kubelet";
+  if (ended === undefined) return [{ component, seen: "kubelet: is not healthy", isPermanent: false }];
+  const isPermanent = ended !== before?.ended && refusedSettings.test(ended);
+  return [{ component, seen: `kubelet: ended: ${ended}`, isPermanent }];
 }
 
 function first(faults: readonly ComponentFault[]): ComponentFault | undefined {
@@ -118,7 +124,8 @@ export function areRewritten(before: Components, now: Components): boolean {
 
 /** `before` is the pod that must have been replaced. */
 function podFault({ name, status, life }: StaticPod, before?: StaticPod): ComponentFault | undefined {
-  const wait = (seen: string): ComponentFault => ({ seen: `${name}: ${seen}`, isPermanent: false });
+  const component = name;
+  const wait = (seen: string): ComponentFault => ({ component, seen: `${name}: ${seen}`, isPermanent: false });
   if (status === undefined) return wait("the kubelet does not report its pod yet");
   if (life === before?.life) return wait("the kubelet has not reported its pod with the new settings yet");
   const why = podReason({ metadata: { name }, spec: { nodeName: name }, status }, []);
@@ -126,7 +133,7 @@ function podFault({ name, status, life }: StaticPod, before?: StaticPod): Compon
   const isCrashing = (status.containerStatuses ?? []).some(
     ({ restartCount, state }) => restartCount >= crashes && state?.running === undefined,
   );
-  return { seen: why.reason, isPermanent: why.isPermanent || isCrashing };
+  return { component, seen: why.reason, isPermanent: why.isPermanent || isCrashing };
 }
 
 function staticPod({ id, spec }: TalosResource, statuses: readonly TalosResource[]): StaticPod {

@@ -10,8 +10,16 @@ export interface PullProgress {
   readonly ofBytes: number;
 }
 
-/** As talosctl does: the containerd that keeps its images on disk, with the images of Talos' own services. */
-const containerd = { driver: "CRI", namespace: "SYSTEM" };
+/** Of Talos' own services, or of pods. */
+export type ImageNamespace = "SYSTEM" | "PODS";
+
+export interface PullOptions extends CallOptions {
+  /** Default: SYSTEM. */
+  readonly namespace?: ImageNamespace;
+}
+
+/** As talosctl does: the containerd that keeps its images on disk. */
+const driver = "CRI";
 
 export class SystemCalls {
   readonly #connection: NodeConnection;
@@ -21,9 +29,9 @@ export class SystemCalls {
   }
 
   /** Pulls an image; does nothing if it is there. Ends once it is complete. Since Talos 1.13. */
-  async *pull(reference: string, options: CallOptions): AsyncGenerator<PullProgress> {
+  async *pull(reference: string, { namespace = "SYSTEM", ...options }: PullOptions): AsyncGenerator<PullProgress> {
     const layers = new Map<string, PullProgress>();
-    const request = { containerd, imageRef: reference };
+    const request = { containerd: { driver, namespace }, imageRef: reference };
     for await (const { pullProgress } of this.#connection.stream("image", "Pull", request, options)) {
       if (!pullProgress) continue;
       const { layerId, progress } = pullProgress;
@@ -33,8 +41,8 @@ export class SystemCalls {
   }
 
   /** The same, and the only way before Talos 1.13, without progress. */
-  async pullSilently(reference: string, options: CallOptions): Promise<void> {
-    await this.#connection.call("machine", "ImagePull", { namespace: "SYSTEM", reference }, options);
+  async pullSilently(reference: string, { namespace = "SYSTEM", ...options }: PullOptions): Promise<void> {
+    await this.#connection.call("machine", "ImagePull", { namespace, reference }, options);
   }
 
   /**
@@ -42,7 +50,7 @@ export class SystemCalls {
    * its end even if the stream breaks. Since Talos 1.13.
    */
   async *install(image: string, options: CallOptions): AsyncGenerator<InstallerOutput> {
-    const request = { containerd, source: { imageName: image } };
+    const request = { containerd: { driver, namespace: "SYSTEM" }, source: { imageName: image } };
     for await (const { progress } of this.#connection.stream("lifecycle", "Upgrade", request, options)) {
       if (progress?.message !== undefined) yield { text: progress.message };
       if (progress?.exitCode !== undefined) yield { exitCode: progress.exitCode };

@@ -208,6 +208,24 @@ export class TalosClient {
     return text.split("\n").filter((line) => line !== "");
   }
 
+  /** A text file of the node, line by line while it is read. */
+  async *fileLines(path: string, options: CallOptions): AsyncGenerator<string> {
+    const decoder = new TextDecoder();
+    let rest = "";
+    for await (const { bytes } of this.#connection.stream("machine", "Read", { path }, options)) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+    if (rest !== "") yield rest;
+  }
+
+  /** The last lines of a container of a pod, by Talos' id of it: "kube-system/kube-apiserver-cp-1:kube-apiserver". */
+  async podLines(id: string, lines: number, options: CallOptions = {}): Promise<readonly string[]> {
+    const request = { namespace: "k8s.io", driver: "CRI", id, tailLines: lines };
+    return (await this.#data("Logs", request, options)).toString().split("\n");
+  }
+
   /** The last lines of the kernel's log, which also has what an installer of Talos before 1.13 prints. */
   async kernelLines(lines: number, options: CallOptions = {}): Promise<readonly string[]> {
     const text = (await this.#data("Dmesg", {}, options)).toString();

@@ -1,18 +1,14 @@
 // Decides whether a change of a node's Kubernetes version is a step that Kubernetes supports.
-import { isMapping } from "../../model/untyped.ts";
-import { type ConfigValue, configDocuments, mainDocument } from "./configDocuments.ts";
-
-/** The images of Kubernetes in a machine config, with the names of their components. */
-const components = [
-  { name: "kubelet", path: ["machine", "kubelet", "image"] },
-  { name: "kube-apiserver", path: ["cluster", "apiServer", "image"] },
-  { name: "kube-controller-manager", path: ["cluster", "controllerManager", "image"] },
-  { name: "kube-scheduler", path: ["cluster", "scheduler", "image"] },
-] as const;
+import {
+  imageVersion,
+  type KubernetesComponent,
+  type KubernetesVersion,
+  kubernetesImages,
+} from "./kubernetesImages.ts";
 
 /** A change that is refused. */
 export interface UnsupportedStep {
-  readonly component: string;
+  readonly component: KubernetesComponent;
   readonly from: string;
   readonly to: string;
   /** What to do instead. */
@@ -24,35 +20,25 @@ export interface UnsupportedStep {
  * downgrades (kubernetes.io/releases/version-skew-policy); patch releases may change either way. An image without a version is not judged.
  */
 export function unsupportedKubernetesStep(before: string, after: string): UnsupportedStep | undefined {
-  const [was, is] = [before, after].map(mainBody);
-  for (const { name, path } of components) {
-    const [from, to] = [versionAt(was, path), versionAt(is, path)];
-    if (from === undefined || to === undefined) continue;
-    const steps = to.minor - from.minor;
-    if (steps !== 0 && steps !== 1) return { component: name, from: from.text, to: to.text, remedy: remedy(from, to) };
+  const [was, is] = [kubernetesImages(before), kubernetesImages(after)];
+  for (const component of ["kubelet", "kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const) {
+    const [from, to] = [imageVersion(was[component] ?? ""), imageVersion(is[component] ?? "")];
+    const step = from && to && unsupportedStep(from, to);
+    if (step !== undefined) return { component, ...step };
   }
   return undefined;
 }
 
-interface Version {
-  readonly text: string;
-  readonly minor: number;
+/** Why a change of the version is refused; undefined if it is allowed. */
+export function unsupportedStep(
+  from: KubernetesVersion,
+  to: KubernetesVersion,
+): Omit<UnsupportedStep, "component"> | undefined {
+  const steps = to.minor - from.minor;
+  return steps === 0 || steps === 1 ? undefined : { from: from.text, to: to.text, remedy: remedy(from, to) };
 }
 
-/** A tag such as `:v1.35.4`, with or without a digest after it. */
-const tag = /:v?(1\.(\d+)\.\d+[^:/@]*)(@[^/]*)?$/;
-
-function versionAt(body: ConfigValue | undefined, path: readonly string[]): Version | undefined {
-  const image = path.reduce<ConfigValue | undefined>((at, key) => (isMapping(at) ? at[key] : undefined), body);
-  const [, text, minor] = (typeof image === "string" && tag.exec(image)) || [];
-  return text === undefined ? undefined : { text, minor: Number(minor) };
-}
-
-function mainBody(config: string): ConfigValue | undefined {
-  return configDocuments(config)?.find(({ title }) => title === mainDocument)?.body;
-}
-
-function remedy(from: Version, to: Version): string {
+function remedy(from: KubernetesVersion, to: KubernetesVersion): string {
   if (to.minor < from.minor) {
     return `Set kubernetesVersion to a release of 1.${from.minor} or 1.${from.minor + 1}. An older minor version takes a new cluster: \`npm run destroy -- <environment>\` and \`npm run up -- <environment>\`.`;
   }

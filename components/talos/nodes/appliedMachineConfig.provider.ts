@@ -2,7 +2,7 @@
 import type { ResourceInputs } from "../../engine/checkoutResource.ts";
 import { isUnknown } from "../../engine/isUnknown.ts";
 import { allRenamed, renamed } from "../../engine/renamed.ts";
-import { engineCalls, type ResourceOperations } from "../../engine/resourceProvider.ts";
+import { engineCalls, type Note, type ResourceOperations } from "../../engine/resourceProvider.ts";
 import type { FailureCode } from "../../errors/catalogue.ts";
 import { SluiceError } from "../../errors/sluiceError.ts";
 import { sha256 } from "../../model/contentHash.ts";
@@ -14,6 +14,7 @@ import { isSameConfig } from "../config/configDiff.ts";
 import { machineSection } from "../config/configDocuments.ts";
 import { configDrift } from "../config/configDrift.ts";
 import { configSummary } from "../config/configSummary.ts";
+import { upgraded } from "../config/kubernetesImages.ts";
 import { unsupportedKubernetesStep } from "../config/kubernetesStep.ts";
 import { talosContract } from "../config/versions.ts";
 import { type RunningTalos, talosFaults, upgradeRemedy, wantedTalos } from "../config/wantedTalos.ts";
@@ -89,7 +90,7 @@ export const operations = {
     const lost = `${node} is in maintenance, without its config: it is sent again`;
     return [
       ...(hasLostConfig(olds, news) ? [{ text: lost, as: "warning" } as const] : []),
-      ...(isWritten(olds, news) ? [{ text: summary(olds, news), as: "info" } as const] : []),
+      ...(isWritten(olds, news) ? summary(olds, news) : []),
     ];
   },
 
@@ -168,12 +169,17 @@ function isWritten(olds: AppliedMachineConfigState, { machineConfiguration: is }
   return was !== is && (isUnknown(is) || !isSameConfig(was, is));
 }
 
-/** All lines of it if the contract changes: what follows from that is not what a user has written. */
+/**
+ * What the config changes besides the version of Kubernetes, which the node runs by then. All lines of it if the contract changes: what follows from that is not
+ * what a user has written.
+ */
 function summary(
   olds: AppliedMachineConfigState,
   { node, machineConfiguration: is, contract }: AppliedMachineConfigInputs,
-) {
-  return configSummary(node, configOf(olds), is, { isComplete: olds.contract !== contract });
+): readonly Note[] {
+  const was = upgraded(configOf(olds), is);
+  const isComplete = olds.contract !== contract;
+  return isSameConfig(was, is) ? [] : [{ text: configSummary(node, was, is, { isComplete }), as: "info" }];
 }
 
 /**

@@ -21,6 +21,7 @@ const chapters: Readonly<Record<string, string>> = {
   L1: "Nodes that join or leave",
   K1: "Gates on Kubernetes",
   K2: "Platform",
+  K3: "Upgrades of Kubernetes",
   B1: "Backup and restore",
   A1: "Adoption",
 };

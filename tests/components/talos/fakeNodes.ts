@@ -76,8 +76,14 @@ export class FakeNode {
   log: string[] = [];
   images: string[] = [etcdImage];
   /** The control plane's static pods by their names, as Talos has written them and as they run; none on a worker. */
-  readonly pods = new Map<string, { manifest: string; readonly status: object | undefined }>();
-  kubelet = { spec: "as at first", version: "1", healthy: true };
+  readonly pods = new Map<string, { manifest: string; readonly spec?: object; readonly status: object | undefined }>();
+  kubelet: { spec: unknown; version: string; healthy: boolean } = { spec: "as at first", version: "1", healthy: true };
+  /** Lines of files, by their path. */
+  readonly files = new Map<string, readonly string[]>();
+  /** What Talos has for Kubernetes. */
+  manifests: readonly object[] = [];
+  /** What a container of a pod has printed. */
+  podLog: string[] = [];
   /** Whether the service that runs containers is up. */
   cri = true;
   members: readonly string[] = [];
@@ -172,6 +178,13 @@ export class FakeNode {
       this.faults.get(name)?.shift()?.();
     };
     const snapshot = () => this.snapshot;
+    const lines = (path: string) => this.files.get(path);
+    async function* files(path: string) {
+      await called("fileLines");
+      const found = lines(path);
+      if (found === undefined) throw refusal(status.NOT_FOUND, `${path}: no such file or directory`);
+      yield* found;
+    }
     return {
       close: () => undefined,
       version: async () => {
@@ -213,6 +226,8 @@ export class FakeNode {
         await called("logLines");
         return this.log;
       },
+      podLines: async () => this.podLog,
+      fileLines: (path) => files(path),
       kernelLines: async () => this.installer.kernelLog,
       system: this.installer.calls(this, called),
       systemImages: async () => this.images,
@@ -320,14 +335,15 @@ export class FakeNode {
       },
       [resources.etcdSpec.type]: { etcd: { image: etcdImage } },
       [staticPods.type]: Object.fromEntries(
-        [...this.pods].map(([name, { manifest }]) => [
+        [...this.pods].map(([name, { manifest, spec }]) => [
           name,
-          { metadata: { name, namespace: "kube-system" }, manifest },
+          { metadata: { name, namespace: "kube-system" }, manifest, ...(spec !== undefined && { spec }) },
         ]),
       ),
       [staticPodStatuses.type]: Object.fromEntries(
         [...this.pods].map(([name, { status }]) => [`kube-system/${name}-${this.name}`, status]),
       ),
+      "Manifests.kubernetes.talos.dev": { all: this.manifests },
       [kubeletSpecs.type]: { kubelet: this.kubelet.spec },
       [resources.links.type]: { lo: { hardwareAddr: "00:00:00:00:00:00" }, eth0: { hardwareAddr: this.mac } },
       [resources.systemInformation.type]: { systeminformation: { uuid: this.uuid } },

@@ -157,6 +157,11 @@ export class Chain {
     return this.engine.begin(command, ...args);
   }
 
+  /** `pulumi up` of another operator, with a copy of the state. */
+  beginOfAnother(): Watch {
+    return this.engine.copy("another-state").begin("up");
+  }
+
   /** Allows another run after one was killed. */
   unlock(): Promise<void> {
     return this.engine.unlock();

@@ -103,6 +103,14 @@ export class Engine {
     return this.lab.watch(this.pulumi, this.command(command, args), { ...this.env, ...timeoutOf(command) });
   }
 
+  /** The same stack with a copy of its state: what another user has who knows nothing of this one, nor of its lock. */
+  copy(name: string): Engine {
+    const [state, copied] = ["state", name].map((folder) => join(this.lab.files, folder)) as [string, string];
+    cpSync(state, copied, { recursive: true, filter: (file) => !file.includes("/.pulumi/locks") });
+    const env = { ...this.env, PULUMI_BACKEND_URL: `file://${copied}?${withoutSidecars}` };
+    return new Engine(this.lab, this.pulumi, this.program, env);
+  }
+
   /** Allows another run after one was killed, which left its lock. */
   async unlock(): Promise<void> {
     await this.said(["cancel", ...this.stack, "--yes"]);
