@@ -20,8 +20,7 @@ export function expired(listed: readonly Listed[], keep: number, nowMs: number):
   const complete = own.filter(({ isComplete }) => isComplete).map(({ name }) => name);
   const kept = new Set(complete.slice(-Math.max(1, keep)));
   return own
-    .filter(({ name, isComplete }) =>
-      isComplete ? !kept.has(name) : nowMs - timeOf(name) > unfinishedHours * 3_600_000,
-    )
+    .filter(({ name }) => !kept.has(name))
+    .filter(({ name, isComplete }) => isComplete || nowMs - timeOf(name) > unfinishedHours * 3_600_000)
     .map(({ name }) => name);
 }

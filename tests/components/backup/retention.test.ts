@@ -46,6 +46,8 @@ describe("retention (S7.3)", () => {
           .at(-1);
         expect(expired(listed, keep, now)).not.toContain(newest);
       }),
+      // A listing that has the same name twice.
+      { examples: [[[2185, 2185].map((hours, place) => ({ hours, isComplete: place === 0 })), 0]] },
     );
   });
 });
