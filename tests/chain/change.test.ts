@@ -125,6 +125,7 @@ describe("three control planes and two workers", () => {
       "delete AppliedMachineConfig test-w-2",
       "delete GeneratedMachineConfig test-w-2",
       "delete Server test-w-2",
+      "update KubernetesUpgrade test",
       "update Members test",
       "update QuorumGuard test",
       "update TalosUpgrade test",
@@ -149,6 +150,7 @@ describe("three control planes and two workers", () => {
     expect(at(`test-${first}`, "etcd", "voter")).toBeLessThan(at(`test-${second}`, "call", "ApplyConfiguration"));
     expect(steps(up).filter((step) => !step.startsWith("create"))).toEqual([
       "update Bootstrap test",
+      "update KubernetesUpgrade test",
       "update Members test",
       "update QuorumGuard test",
       "update TalosUpgrade test",
@@ -177,6 +179,7 @@ describe("three control planes and two workers", () => {
     expect(steps(up).filter((step) => !step.includes("-cp-1") && !step.includes("-cp-2"))).toEqual([
       "update Bootstrap test",
       "update Kubeconfig test",
+      "update KubernetesUpgrade test",
       "update Members test",
       "update QuorumGuard test",
       "update TalosUpgrade test",

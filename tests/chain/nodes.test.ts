@@ -66,6 +66,7 @@ describe("three control planes and three workers, Talos 1.12", () => {
       "create AppliedMachineConfig test-w-4",
       "create GeneratedMachineConfig test-w-4",
       "create Server test-w-4",
+      "update KubernetesUpgrade test",
       "update Members test",
       "update QuorumGuard test",
       "update TalosUpgrade test",
