@@ -45,6 +45,7 @@ export function chainResources(name: string, { nodes, hasFlux }: Omit<Shape, "gr
     `pulumi-nodejs:dynamic/talos:ConfigContract ${name}`,
     ...nodes.map((node) => `sluice:talos:GeneratedMachineConfig ${name}-${node}`),
     `pulumi-nodejs:dynamic/talos:TalosUpgrade ${name}`,
+    `pulumi-nodejs:dynamic/talos:KubernetesUpgrade ${name}`,
     `sluice:talos:AppliedMachineConfigs ${name}`,
     ...nodes.map((node) => `pulumi-nodejs:dynamic/talos:AppliedMachineConfig ${name}-${node}`),
     `pulumi-nodejs:dynamic/talos:Bootstrap ${name}`,
