@@ -22,6 +22,7 @@ export default {
     { ...shared, displayName: "engine", testMatch: ["<rootDir>/tests/engine/**/*.test.ts"] },
     { ...shared, displayName: "lab", testMatch: ["<rootDir>/tests/lab/**/*.test.ts"] },
     { ...shared, displayName: "soak", testMatch: ["<rootDir>/tests/soak/**/*.test.ts"] },
+    { ...shared, displayName: "bench", testMatch: ["<rootDir>/tests/bench/**/*.test.ts"] },
     { ...shared, displayName: "chain", testMatch: ["<rootDir>/tests/chain/**/*.test.ts"] },
     { ...shared, displayName: "variants", testMatch: ["<rootDir>/tests/variants/**/*.test.ts"] },
   ],

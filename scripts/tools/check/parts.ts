@@ -60,6 +60,12 @@ export const parts: readonly Part[] = [
     runs: { prepare: prepareLab, options: ["--maxConcurrency=2"], mostlyWait: true },
   },
   {
+    name: "bench",
+    what: "Sluice against a plain Pulumi program; only if named, on an idle machine: npm run bench",
+    runs: { prepare: prepareLab },
+    isOnRequest: true,
+  },
+  {
     name: "variants",
     what: "the chain on further platforms and settings; only if named, and each night in CI",
     runs: { prepare: prepareLab, mostlyWait: true },

@@ -60,7 +60,7 @@ const sample = join(root, "lab", "sample");
 export class Chain {
   readonly lab: Lab;
   readonly cloud: Cloud;
-  private readonly engine: Engine;
+  readonly engine: Engine;
   private readonly options: ChainOptions;
   private config: Config;
   /** The files with the stack's latest outputs. */
@@ -244,7 +244,7 @@ export class Chain {
 }
 
 /** What the sample repository's secret is sealed for. */
-function sealingKey(): Record<string, string> {
+export function sealingKey(): Record<string, string> {
   const { data } = parse(readFileSync(join(sample, "sealing-key.yaml"), "utf8"));
   return {
     "sluice:sealedSecretsCertificate": readFileSync(join(sample, "sealing-certificate.pem"), "utf8"),

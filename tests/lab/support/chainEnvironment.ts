@@ -37,10 +37,13 @@ export type Config = Readonly<Record<string, unknown>>;
 const kubernetesOf = { "1.12.6": "1.35.4", "1.13.8": "1.36.4", "1.14.1": "1.36.4" } as const;
 
 /** The source address of all commands in the lab. */
-const operator = "192.0.2.100/32";
+export const operator = "192.0.2.100/32";
 
 /** The node network. */
 const network = { hetzner: "10.0.1", proxmox: "10.0.0", existing: "10.0.0" } as const;
+
+/** The sample repository. */
+export const git = "http://192.0.2.30/sample.git";
 
 /** The VIP of S4.1. */
 export const vip = "10.0.0.20";
@@ -64,7 +67,7 @@ export function environment(options: ChainEnvironment): Config {
     nodes: [...nodes("controlplane", "cp", controlPlanes, 11), ...nodes("worker", "w", workers, 21)],
     install: { disk: "/dev/sda" },
     ...platforms[platform]({ ...options, controlPlanes }),
-    flux: { version: "2.9.5", url: "http://192.0.2.30/sample.git", path: "./clusters/lab", interval: "5s" },
+    flux: { version: "2.9.5", url: git, path: "./clusters/lab", interval: "5s" },
     charts: { path: join(root, labCharts) },
     stableSeconds: 0,
     apply: { parallel: "100%" },

@@ -11,6 +11,7 @@ import { kubernetesTimeout } from "../../../scripts/stack/kubernetesTimeout.ts";
 import { withoutSidecars } from "../../../scripts/stack/repairState.ts";
 import { ordinaryHome } from "../../../scripts/toolchain/official.ts";
 import { prepareToolchain } from "../../../scripts/toolchain/toolchain.ts";
+import type { Usage } from "../../../scripts/tools/bench/figures.ts";
 import { allPlatforms } from "../../../stacks/platforms/registry.ts";
 import type { Lab } from "./lab.ts";
 import type { Watch } from "./watch.ts";
@@ -25,6 +26,8 @@ export interface StateResource {
 
 /** Before Jest's own timeout ends a test: what the run printed until then is part of the failure. */
 const mostMs = 280_000;
+
+const measuring = join(root, "scripts", "tools", "bench", "measured.ts");
 
 export type EngineCommand = "up" | "refresh" | "destroy" | "preview";
 
@@ -96,6 +99,16 @@ export class Engine {
   /** `pulumi <command> --stack test`, without a question. */
   call(command: EngineCommand, ...args: readonly string[]): Promise<Ended> {
     return this.run(this.command(command, args));
+  }
+
+  /** The same, and what it took with everything that it started; a failure is an error. */
+  async measure(command: EngineCommand, ...args: readonly string[]): Promise<Usage> {
+    const report = join(this.lab.files, "usage.json");
+    const measured = [measuring, report, this.pulumi, ...this.command(command, args)];
+    const env = { ...this.env, ...timeoutOf(command) };
+    const { code, stdout, stderr } = await this.lab.exec(process.execPath, measured, { env, timeout: mostMs });
+    if (code !== 0) throw new Error(`pulumi ${command} ended with ${code}:\n${stdout}${stderr}`);
+    return JSON.parse(readFileSync(report, "utf8"));
   }
 
   /** The same, with its output while it runs. */
