@@ -210,7 +210,6 @@ new kubernetes.apiextensions.CustomResource(
       path: "./clusters/lab",
       prune: true,
       wait: true,
-      deletionPolicy: "Orphan",
       sourceRef: { kind: "GitRepository", name: root.name },
     },
   },

@@ -11,7 +11,7 @@ const usage = `npm run bench -- [--rounds <n> | --quick] [--nodes <n>+<n>] [--re
 
 Measures Sluice against the plain Pulumi program in bench/baseline, with the same servers, configs and charts, each on a new lab: up from nothing, up with
 nothing to do, preview, refresh, destroy. The programs take turns. It prints medians with their spread, the ratio, and whether that meets the goals of
-docs/requirements.md (S10). A round takes about two minutes on two idle cores; with other work on the machine the figures mean little.
+the requirements (S10.1). A round takes about two minutes on two idle cores; with other work on the machine the figures mean little.
 
   --rounds <n>     how many rounds; 3 by default
   --quick          one round

@@ -70,6 +70,7 @@ const cannotBeTyped: readonly { readonly command: RegExp; readonly because: stri
     because: "it is a measurement of minutes",
   },
   { command: /^npm run soak -- /, because: "it takes an hour" },
+  { command: /^npm run bench -- /, because: "its figures need an idle machine" },
   { command: /^npm run pulumi -- stack init mine --no-select$/, because: "it is for the user's own backend" },
 ];
 
