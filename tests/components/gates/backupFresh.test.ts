@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { generateIdentity } from "age-encryption";
 import { FolderTarget } from "../../../components/backup/folderTarget.ts";
 import type { BackupManifest } from "../../../components/backup/manifest.ts";
 import { takeBackup } from "../../../components/backup/takeBackup.ts";
@@ -172,7 +173,7 @@ describe("the observation of BackupFresh", () => {
 
   test("reports a backup that its identity cannot decrypt", async () => {
     await take();
-    process.env.SLUICE_AGE_IDENTITY = (await Backups.make()).identity;
+    process.env.SLUICE_AGE_IDENTITY = await generateIdentity();
     const { verdicts: found } = await first();
     expect(found).toMatchObject([{ reason: expect.stringContaining("encrypted for other age public keys") }]);
   });
